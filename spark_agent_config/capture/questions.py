@@ -71,8 +71,8 @@ def read_list(scala_sequence: Any) -> tuple[str, ...]:
 
 def read_metrics(scala_map: Any) -> dict[str, int]:
     """``numOutputRows -> SQLMetric(id: 12, name: …, value: 3)`` => ``{"numOutputRows": 3}``."""
-    found = (_METRIC.match(item) for item in read_list(scala_map))
-    return {match["name"]: int(match["value"]) for match in found if match}
+    matches = (_METRIC.match(item) for item in read_list(scala_map))
+    return {match["name"]: int(match["value"]) for match in matches if match}
 
 
 def items(scala_sequence: Any) -> Iterator[Any]:

@@ -196,8 +196,8 @@ class Procedures:
 
     def _published(self, call: _Call) -> Copy:
         wanted = f"wap:{call.given('wap_id')}"
-        found = (s for s in newest_snapshots(call.table.table()) if staged_name(s) == wanted)
-        return self._picked("publish_changes", call, next(found))
+        snapshots = (s for s in newest_snapshots(call.table.table()) if staged_name(s) == wanted)
+        return self._picked("publish_changes", call, next(snapshots))
 
     def _cherry_picked(self, call: _Call) -> Copy:
         snapshot = call.table.table().snapshot(int(call.given("snapshot_id")))

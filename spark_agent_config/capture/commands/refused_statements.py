@@ -93,12 +93,12 @@ class RefusedStatements:
 
     def _existing(self, plan: Any, mode: str) -> Target | None:
         """The format is the table's own: Delta reads its files as parquet."""
-        found = self._relations.only_leaf(plan)
-        if found is None or not found.sources:
+        relation = self._relations.only_leaf(plan)
+        if relation is None or not relation.sources:
             return None
         held = plan.collectLeaves().head()
         form = self._ask_quietly(lambda: str(held.catalogTable().get().provider().get()).lower())
-        return Target(found.sources[0], mode, form or found.format, table=found.table)
+        return Target(relation.sources[0], mode, form or relation.format, table=relation.table)
 
     def _being_made(self, statement: Any, execution: Any, mode: str) -> Target | None:
         """A table of Spark's own catalog has a place to be; one of another catalog has a name."""

@@ -278,8 +278,8 @@ class TableRenames:
         moves = old.location is not None and with_scheme(old.location) == with_scheme(default or "")
         place = self._tables.default_place(current, execution) if moves else old.location
         new = self._tables.supposed(current, execution, place and with_scheme(place))
-        found = _renamed(_V1, _relation(old, None), _relation(new, None), _NO_COLUMNS)
-        return [replace(query, unread=_NOT_FOUND) for query in found]
+        queries = _renamed(_V1, _relation(old, None), _relation(new, None), _NO_COLUMNS)
+        return [replace(query, unread=_NOT_FOUND) for query in queries]
 
     def _of_other_catalog(
         self, command: Any, execution: Any, *, failed: bool
@@ -334,8 +334,8 @@ class TableRenames:
 
 def with_name(place: str, former: str, current: str) -> str:
     """``jdbc:…:"hr"."emp"`` => ``jdbc:…:"hr"."staff"``: the last name, quoted as it was."""
-    head, found, tail = place.rpartition(former)
-    return f"{head}{current}{tail}" if found else place
+    head, separator, tail = place.rpartition(former)
+    return f"{head}{current}{tail}" if separator else place
 
 
 def _relation(table: Table, form: str | None) -> Relation:

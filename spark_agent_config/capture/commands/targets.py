@@ -148,8 +148,8 @@ class Targets:
             lambda: self._table(command, execution),
             lambda: self._directory(command),
         )
-        found = (self._ask_quietly(guess) for guess in guesses)
-        return next((target for target in found if target is not None), nameless(name))
+        targets = (self._ask_quietly(guess) for guess in guesses)
+        return next((target for target in targets if target is not None), nameless(name))
 
     def _files(self, command: Any) -> Target | None:
         uri = self._ask("outputPath", lambda: str(command.outputPath().toString()), None)

@@ -211,7 +211,7 @@ def ingredients(
     """
     places = {identifier: n for n, identifiers in enumerate(inner) for identifier in identifiers}
     direct = [_made_of(step, places, parts) for step in steps]
-    found = []
+    per_column = []
     for column in range(len(steps)):
         rounds, pending, read = {column}, [column], dict[str, None]()
         while pending:
@@ -219,8 +219,8 @@ def ingredients(
             read |= dict.fromkeys(attributes)
             pending += [n for n in before - rounds if n < len(direct)]
             rounds |= before
-        found.append((sorted(rounds), sorted(read, key=_number)))
-    return found
+        per_column.append((sorted(rounds), sorted(read, key=_number)))
+    return per_column
 
 
 def _made_of(start: str, places: dict[str, int], parts: Callable[[str], Sequence[str]]) -> _Found:

@@ -158,12 +158,12 @@ def _merged(command: Plan, columns: Sequence[Expression]) -> list[list[Expressio
 
 
 def _deletions_of(merge: Plan, fields: Sequence[str]) -> list[Expression]:
-    found: list[Expression] = []
+    deletions: list[Expression] = []
     for name in fields:
         clauses = flatten(merge.expressions.get(name, ()))
         deleting = [clause.kind.endswith(_DELETING) for clause in clauses]
-        found += _deletions(deleting, list(map(_condition_of, clauses)))
-    return found
+        deletions += _deletions(deleting, list(map(_condition_of, clauses)))
+    return deletions
 
 
 def _deletions(
@@ -175,7 +175,11 @@ def _deletions(
         WHEN MATCHED AND pay > 5 THEN UPDATE … WHEN MATCHED THEN DELETE  =>  pay > 5
     """
     last = max((place for place, deletes in enumerate(deleting) if deletes), default=-1)
-    return [one for one in conditions[: last + 1] if one is not None and not _is_true(one)]
+    return [
+        condition
+        for condition in conditions[: last + 1]
+        if condition is not None and not _is_true(condition)
+    ]
 
 
 def _condition_of(clause: Expression) -> Expression | None:
@@ -239,12 +243,12 @@ def _rewritten(name: str, command: Plan) -> Plan | None:
     columns = _named_output(table)
     own = [column.expression_id for column in columns]
     query = _updated_rows(merged_rows(command.children[index], own), own)
-    found: dict[str, Expression] = {}
+    by_name: dict[str, Expression] = {}
     for tree in _named_output(query):
-        found.setdefault(str(tree.fields.get("name")).lower(), tree)
+        by_name.setdefault(str(tree.fields.get("name")).lower(), tree)
     values = [
-        [_mention(found[own_name], c)]
-        if (own_name := str(c.fields.get("name")).lower()) in found
+        [_mention(by_name[own_name], c)]
+        if (own_name := str(c.fields.get("name")).lower()) in by_name
         else []
         for c in columns
     ]

@@ -106,7 +106,7 @@ class StreamVersions:
         self, relations: Mapping[int, Relation], running: Any, progress: Mapping[str, Any]
     ) -> Mapping[int, Relation]:
         """A source that several relations may be binds none."""
-        found = dict(relations)
+        bound = dict(relations)
         for source in progress.get("sources") or ():
             kind, place = bracketed(str(source.get("description")))
             form = "delta" if kind == _DELTA else "iceberg"
@@ -116,8 +116,8 @@ class StreamVersions:
                 if (place in relation.sources if form == "delta" else relation.format == form)
             ]
             if len(keys) == 1 and (version := self._read(form, source, running)) is not None:
-                found[keys[0]] = replace(relations[keys[0]], version=version)
-        return found
+                bound[keys[0]] = replace(relations[keys[0]], version=version)
+        return bound
 
     def _read(self, form: str, source: Mapping[str, Any], running: Any) -> TableVersion | None:
         start, end = _offset(source.get("startOffset")), _offset(source.get("endOffset"))
@@ -144,8 +144,8 @@ class StreamVersions:
     def _iceberg_source(self, running: Any) -> Any:
         """The leaf with the only table of Iceberg's that a stream reads."""
         leaves = items(running.analyzedPlan().collectLeaves())
-        (found,) = [leaf for leaf in leaves if self._iceberg_table(leaf) is not None]
-        return found
+        (leaf,) = [leaf for leaf in leaves if self._iceberg_table(leaf) is not None]
+        return leaf
 
     def _iceberg_table(self, leaf: Any) -> Any | None:
         """None for a leaf that holds none: the files of a static table, another source."""

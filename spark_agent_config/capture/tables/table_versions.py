@@ -132,7 +132,7 @@ def delta_commit(
     ``commits``: (version, the text of its file: JSON lines), newest first; none is taken after the
     first that is older than the write. ``partition_columns``: each with its name in the log.
     """
-    found = None
+    commit = None
     for version, text in commits:
         actions = [json.loads(line) for line in text.splitlines()]
         information = information_of(actions)
@@ -141,10 +141,10 @@ def delta_commit(
             break
         if made_at not in period or not _is_write(str(information.get("operation", ""))):
             continue
-        if found is not None:
+        if commit is not None:
             return None
-        found = commit_of(version, actions, partition_columns)
-    return found
+        commit = commit_of(version, actions, partition_columns)
+    return commit
 
 
 def commit_of(
@@ -162,8 +162,8 @@ def commit_of(
 
 
 def information_of(actions: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
-    found = (action["commitInfo"] for action in actions if "commitInfo" in action)
-    return next(found, {})
+    information = (action["commitInfo"] for action in actions if "commitInfo" in action)
+    return next(information, {})
 
 
 def _is_write(operation: str) -> bool:
@@ -174,17 +174,17 @@ def _partitions_of(
     actions: Iterable[Mapping[str, Any]], columns: Mapping[str, str]
 ) -> tuple[str, ...]:
     """``dt=d1/h=3`` of every file that was added or removed; none where names are not columns'."""
-    found = set()
+    partitions = set()
     for action in actions:
         values = (action.get("add") or action.get("remove") or {}).get("partitionValues")
         if values is None:
             continue
         if set(values) != set(columns.values()) or not columns:
             return ()
-        found.add(
+        partitions.add(
             "/".join(f"{quote(name, '')}={_escaped(values[own])}" for name, own in columns.items())
         )
-    return tuple(sorted(found)) if len(found) <= MOST else ()
+    return tuple(sorted(partitions)) if len(partitions) <= MOST else ()
 
 
 def _escaped(value: str | None) -> str:
@@ -329,11 +329,11 @@ class TableVersions:
         place = query.target.uri
         snapshot = self.delta_snapshot(place, session)
         commits = self.delta_commits(place, int(snapshot.version()))
-        found = delta_commit(commits, self.partition_columns(snapshot), period)
-        if found is None or not found.partition_columns or not may_be_dynamic(query.target):
-            return found
-        leaves = self._ask("files of a version", lambda: self._leaves_some(place, found), False)
-        return replace(found, leaves_some=leaves)
+        commit = delta_commit(commits, self.partition_columns(snapshot), period)
+        if commit is None or not commit.partition_columns or not may_be_dynamic(query.target):
+            return commit
+        leaves = self._ask("files of a version", lambda: self._leaves_some(place, commit), False)
+        return replace(commit, leaves_some=leaves)
 
     def _leaves_some(self, place: str, commit: Commit) -> bool:
         """Whether the table has other files than those of a commit; Delta's checksum counts all."""
@@ -420,15 +420,15 @@ def _log_of(place: str) -> str:
 
 def only_one_of(snapshots: Iterable[Any], period: Period) -> Any | None:
     """The snapshot that was made in a period, of those given newest first; None: not just one."""
-    found = None
+    in_period = None
     for snapshot in snapshots:
         made_at = int(snapshot.timestampMillis())
         if made_at < period.since:
             break
-        if made_at in period and found is not None:
+        if made_at in period and in_period is not None:
             return None
-        found = snapshot if made_at in period else found
-    return found
+        in_period = snapshot if made_at in period else in_period
+    return in_period
 
 
 def newest_snapshots(table: Any) -> Iterator[Any]:
@@ -531,5 +531,5 @@ def touched(table: Any, snapshot: Any) -> tuple[str, ...]:
         *members(snapshot.addedDataFiles(read)), *members(snapshot.removedDataFiles(read)),
         *members(snapshot.addedDeleteFiles(read)),
     ]  # fmt: skip
-    found = {str(specs.get(f.specId()).partitionToPath(f.partition())) for f in changed}
-    return tuple(sorted(found - {""})) if len(found) <= MOST else ()
+    partitions = {str(specs.get(f.specId()).partitionToPath(f.partition())) for f in changed}
+    return tuple(sorted(partitions - {""})) if len(partitions) <= MOST else ()

@@ -35,8 +35,8 @@ def name_of_source(kind: str, options: Mapping[str, str]) -> str | None:
 
     Some describe themselves: ``[socket: host:9000]``, ``RateStream(rowsPerSecond=5)``.
     """
-    found = _WORD.search(kind)
-    parts = [part for part in found[0].split(".") if part != _NO_NAME] if found else []
+    match = _WORD.search(kind)
+    parts = [part for part in match[0].split(".") if part != _NO_NAME] if match else []
     if not parts or stores_nothing(parts[-1]):
         return None
     table = next((options[name] for name in _TABLE_OPTIONS if options.get(name)), "")

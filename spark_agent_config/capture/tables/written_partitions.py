@@ -81,14 +81,14 @@ class WrittenPartitions:
         started = self._ask_quietly(lambda: planned_at(execution))
         if started is None:
             return query
-        found: tuple[str, ...] = self._ask(
+        partitions: tuple[str, ...] = self._ask(
             "written partitions",
             lambda: written_partitions(
                 Bounded(self._list), target.uri, keys, target.static_partitions, count, started
             ),
             (),
         )
-        return replace(query, written_partitions=found)
+        return replace(query, written_partitions=partitions)
 
     def _list(self, place: str) -> tuple[Entry, ...]:
         """The entries of a folder in two calls: each of its own would cost a call a field."""
@@ -171,10 +171,10 @@ def _partition_folders(
 
 def _is_value(name: str, key: str, given: Mapping[str, str]) -> bool:
     """Whether a folder is a partition of this key, of the given value where there is one."""
-    found, separator, value = name.partition("=")
+    spelled, separator, value = name.partition("=")
     return (
         bool(separator)
-        and found.lower() == key
+        and spelled.lower() == key
         and given.get(key, value) in (value, unquote(value))
     )
 
