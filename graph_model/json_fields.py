@@ -5,7 +5,7 @@ They serve every protocol; exceptions for one protocol stay with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NoReturn, TypeVar
 
 from graph_model.errors import InvalidDocument
@@ -100,21 +100,20 @@ def read_members(
 
 def check_depth(document: object, most: int) -> None:
     """Raises InvalidDocument for more than ``most`` levels of nesting. Iterative."""
-    level = [document]
+    level = [document] if isinstance(document, _NESTED) else []
     for _ in range(most):
-        level = [item for value in level for item in _members(value) if isinstance(item, _NESTED)]
+        level = [
+            item
+            for value in level
+            for item in (value.values() if isinstance(value, dict) else value)
+            if isinstance(item, _NESTED)
+        ]
         if not level:
             return
     _name_depth(document, most)
 
 
 _NESTED: Final = (dict, list)
-
-
-def _members(value: object) -> Iterable[object]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 def _name_depth(document: object, most: int) -> NoReturn:

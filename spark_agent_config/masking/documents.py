@@ -70,8 +70,8 @@ _MOST_REMEMBERED: Final = 100_000  # texts of one document
 class _Walk:
     """Looks at everything in a document once, and passes quickly over harmless texts.
 
-    Documents repeat few keys, which are judged once, and a document many texts, of which those that
-    have no secret under a harmless key are remembered.
+    Documents repeat few keys, which are judged once, and a document many texts and names, of which
+    those that have no secret under a harmless key are remembered.
     """
 
     def __init__(self) -> None:
@@ -80,6 +80,7 @@ class _Walk:
         self._lists: list[tuple[Any, str, bool]] = []  # the same; whether a list of pairs holds it
         self._harmless_keys: set[str] = {""}
         self._harmless: set[str] = set()
+        self._harmless_names: set[str] = set()  # where they name something: see mask_name
         self._names_secret = False  # a text of the object that is looked into
         self.renamed: dict[str, str] = {}
         """Keys that hold a secret themselves, by their texts."""
@@ -207,6 +208,8 @@ class _Walk:
     def _look_at_plain(self, container: Any, place: Any, key: str) -> None:
         """Nearly all of a document: a text under a harmless key, which few rules can apply to."""
         text = container[place]
+        if text in self._harmless_names and _names(key, text):
+            return
         is_named = False
         if is_plain(text):
             masked = text
@@ -223,8 +226,10 @@ class _Walk:
         """A text without a secret: it may name one, or need not be looked at again."""
         if _is_name_of_secret(text):
             self._names_secret = True
-        elif not is_named and len(self._harmless) < _MOST_REMEMBERED:
-            self._harmless.add(text)
+            return
+        known = self._harmless_names if is_named else self._harmless
+        if len(known) < _MOST_REMEMBERED:
+            known.add(text)
 
     def _look_at(self, container: Any, place: Any, key: str) -> None:
         """Notes the text to put in place of a scalar, unless it may stay."""
@@ -247,6 +252,8 @@ class _Walk:
         if text in self._harmless:
             return text
         is_named = _names(key, text)
+        if is_named and text in self._harmless_names:
+            return text
         masked = mask_name(text) if is_named else mask_text(text)
         if masked == text:
             self._remember(text, is_named)

@@ -30,3 +30,11 @@ def test_the_document_is_not_changed_and_tuples_become_lists() -> None:
     document = {"params": {"password": "x", "names": ("a", "b")}}
     assert mask_secrets(document) == {"params": {"password": "*****", "names": ["a", "b"]}}
     assert document == {"params": {"password": "x", "names": ("a", "b")}}
+
+
+@pytest.mark.parametrize("keys", [("name", "comment"), ("comment", "name")])
+def test_what_is_harmless_as_a_name_is_masked_elsewhere(keys: tuple[str, str]) -> None:
+    random = "kT9vQ2xLm4Zp8RwYb6Nc3HdJf7Gs1AeU"
+    rows: list[JsonValue] = [{key: random} for key in (*keys, *keys)]
+    masked = {"name": random, "comment": "*****"}
+    assert mask_secrets(rows) == [{key: masked[key]} for key in (*keys, *keys)]
