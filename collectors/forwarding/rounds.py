@@ -21,7 +21,9 @@ from functools import partial
 from typing import Final
 
 from collectors.forwarding.backends import (
+    LIMITS,
     Backend,
+    BackendLimits,
     ForwardTarget,
     OutgoingMessage,
     open_backend,
@@ -293,7 +295,7 @@ class Forwarding:
             raise InvalidInput(f"no event can be made of it: {_reason(error)}") from error
 
     def _messages(self, terms: _Terms, document: StoredDocument) -> Iterator[OutgoingMessage]:
-        if not terms.definition.translates and document.kind not in EVENT_KINDS:
+        if _goes_as_it_came(terms, document):
             yield OutgoingMessage(
                 document.kind, document.api_version, document.subject_key, document.body
             )
@@ -315,6 +317,13 @@ class Forwarding:
         if kept is None or kept[0] != definition:
             kept = self._backends[lane] = (definition, self._open(definition))
         return kept[1]
+
+
+def _goes_as_it_came(terms: _Terms, document: StoredDocument) -> bool:
+    """Whether neither a rule nor a limit nor a translation asks what a document says."""
+    if document.kind in EVENT_KINDS:
+        return not terms.rules and LIMITS[terms.definition.to] == BackendLimits()
+    return not terms.definition.translates
 
 
 def _reason(error: Exception) -> str:
