@@ -110,7 +110,8 @@ def _read_filters(clause: Any, path: str, level: int) -> Test:
     if name not in ("and", "or") or not isinstance(inner, list) or not 1 <= len(inner) <= 100:
         raise InvalidFields({path: ["one of filter, and, or, with 1 to 100 clauses"]})
     tests = [
-        _read_filters(one, f"{path}.{name}[{place}]", level + 1) for place, one in enumerate(inner)
+        _read_filters(nested, f"{path}.{name}[{place}]", level + 1)
+        for place, nested in enumerate(inner)
     ]
     each = all if name == "and" else any
     return lambda node: each(test(node) for test in tests)
@@ -145,7 +146,7 @@ def query(
     steps = {node: 0}
     level = [node]
     for step in range(1, pattern.steps + 1):
-        level = sorted({end for one in level for end in around.get(one, ())} - steps.keys())
+        level = sorted({end for node in level for end in around.get(node, ())} - steps.keys())
         steps |= dict.fromkeys(level, step)
     order = sorted((step, key) for key, step in steps.items() if step and key in listed)
     items = [key for _, key in order if pattern.test(listed[key])]
@@ -156,7 +157,7 @@ def query(
     for key in page:
         ends = {
             f"{side}LineageNodeIds": [
-                listed[one]["id"] for one in beside.get(key, ()) if one in listed
+                listed[end]["id"] for end in beside.get(key, ()) if end in listed
             ]
             for side, beside in (("upstream", into), ("downstream", out))
         }
@@ -169,36 +170,36 @@ def query(
 def _forms(sources: Sources, key: str, names: Collection[str], now: int) -> list[Json]:
     if not names:
         return []
-    found = nodes.forms(nodes.find_node(sources, key, None, now))
-    return [form for form in found if form["formName"] in names]
+    forms = nodes.forms(nodes.find_node(sources, key, None, now))
+    return [form for form in forms if form["formName"] in names]
 
 
 def _beside(view: GraphView, direction: Direction) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    by_start: dict[str, list[str]] = {}
     for edge in view.edges:
         ends = (edge.source, edge.target)
         start, end = ends if direction is Direction.DOWNSTREAM else reversed(ends)
-        found.setdefault(start, []).append(end)
-    return found
+        by_start.setdefault(start, []).append(end)
+    return by_start
 
 
 def _summaries(sources: Sources, view: GraphView, now: int) -> dict[str, Json]:
     """By id of a drawn dataset or job the summary of its node: of a job that of its newest run."""
     newest = nodes.newest_runs(sources, view, None)
     briefs = RunTrees(sources).states({row.run for row in newest.values()}, now)
-    datasets = [one.id for one in view.nodes if isinstance(one, DatasetNode)]
+    datasets = [node.id for node in view.nodes if isinstance(node, DatasetNode)]
     written = sources.catalogue.last_writes(datasets, None)
-    found: dict[str, Json] = {}
-    for one in view.nodes:
-        if isinstance(one, DatasetNode):
-            name = name_of(one.uri, one.scope)
-            drawn = nodes.LineageNode(sources, labels.DATASET, one.id, name, None)
-            found[one.id] = nodes.summary(drawn, written.get(one.id, now))
-        elif isinstance(one, JobNode) and one.id in newest:
-            row = newest[one.id]
+    summaries: dict[str, Json] = {}
+    for node in view.nodes:
+        if isinstance(node, DatasetNode):
+            name = name_of(node.uri, node.scope)
+            drawn = nodes.LineageNode(sources, labels.DATASET, node.id, name, None)
+            summaries[node.id] = nodes.summary(drawn, written.get(node.id, now))
+        elif isinstance(node, JobNode) and node.id in newest:
+            row = newest[node.id]
             brief = briefs.get(row.run)
             run_id = brief.run_id if brief else row.run
-            name = Name(one.namespace, one.name)
+            name = Name(node.namespace, node.name)
             drawn = nodes.LineageNode(sources, labels.RUN, row.run, name, None, run_id)
-            found[one.id] = nodes.summary(drawn, row.claimed_at)
-    return found
+            summaries[node.id] = nodes.summary(drawn, row.claimed_at)
+    return summaries

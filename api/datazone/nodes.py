@@ -93,10 +93,10 @@ def find_node(sources: Sources, identifier: str, at: int | None, now: int) -> Li
     if kind == labels.RUN:
         return _run(sources, identifier, at, now)
     first: LineageNode | None = None  # a dataset in another of its spellings
-    for found in _candidates(sources, identifier, at, now):
-        if found.source_identifier == identifier:
-            return found
-        first = first or (found if found.kind == labels.DATASET else None)
+    for candidate in _candidates(sources, identifier, at, now):
+        if candidate.source_identifier == identifier:
+            return candidate
+        first = first or (candidate if candidate.kind == labels.DATASET else None)
     if first is None:
         raise NotFound("lineage node", identifier)
     return first
@@ -140,15 +140,15 @@ def _job(sources: Sources, key: str, at: int | None) -> LineageNode:
 
 
 def _run(sources: Sources, run: str, at: int | None, now: int) -> LineageNode:
-    found = run_answers.one_run(sources, run, at=at, now=now)
-    if isinstance(found, run_answers.ReportedRun):
-        job, key, run_id = found.job, found.ended.id, found.ended.id
+    answer = run_answers.one_run(sources, run, at=at, now=now)
+    if isinstance(answer, run_answers.ReportedRun):
+        job, key, run_id = answer.job, answer.ended.id, answer.ended.id
     else:
-        brief = found.tree.branch.run
+        brief = answer.tree.branch.run
         job, key, run_id = brief.job, brief.run, brief.run_id
     if job is None:
         raise NotFound("run", run)
-    return LineageNode(sources, labels.RUN, key, Name(job.namespace, job.name), at, run_id, found)
+    return LineageNode(sources, labels.RUN, key, Name(job.namespace, job.name), at, run_id, answer)
 
 
 # --- replies -------------------------------------------------------------------------------------
@@ -228,7 +228,9 @@ def _run_form(brief: RunBrief) -> Json:
 
 
 def _bodies(facets: Iterable[FacetView]) -> Json:
-    return {one.name: one.body for one in facets if not one.deleted and one.body is not None}
+    return {
+        facet.name: facet.body for facet in facets if not facet.deleted and facet.body is not None
+    }
 
 
 # --- neighbours ----------------------------------------------------------------------------------
@@ -276,7 +278,9 @@ def runs_beside(
 
 def newest_runs(sources: Sources, view: GraphView, at: int | None) -> dict[str, ExecutionRow]:
     """By job of a picture the newest execution of its drawn plans."""
-    jobs = {plan: one.id for one in view.nodes if isinstance(one, JobNode) for plan in one.plans}
+    jobs = {
+        plan: node.id for node in view.nodes if isinstance(node, JobNode) for plan in node.plans
+    }
     newest: dict[str, ExecutionRow] = {}
     for plan, row in sources.catalogue.last_of_plans(jobs, at).items():
         known = newest.get(jobs[plan])

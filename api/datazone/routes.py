@@ -212,10 +212,10 @@ def list_events(query: Mapping[str, Any], domain: str) -> Response:
     last = read = 0
     falling = query["sortOrder"] == "DESCENDING"
     events = walk_events(sources, behind, falling=falling, states=states)
-    for position, one in events if states else ():
+    for position, reported in events if states else ():
         last, read = position, read + 1
-        if one is not None and _within(one, query):
-            items.append(_summary(domain, one))
+        if reported is not None and _within(reported, query):
+            items.append(_summary(domain, reported))
         if len(items) == query["maxResults"] or sources.expired():
             break
     more = read > 0 and (read >= MOST_READ or next(events, None) is not None)
@@ -223,16 +223,16 @@ def list_events(query: Mapping[str, Any], domain: str) -> Response:
     return jsonify(items=items, **following)
 
 
-def _within(one: ReportedEvent, query: Mapping[str, Any]) -> bool:
+def _within(reported: ReportedEvent, query: Mapping[str, Any]) -> bool:
     after, before = query["timestampAfter"], query["timestampBefore"]
     if after is None and before is None:
         return True
-    at = None if one.event is None else one.event.at
+    at = None if reported.event is None else reported.event.at
     return at is not None and (after is None or at > after) and (before is None or at < before)
 
 
-def _summary(domain: str, one: ReportedEvent) -> Json:
-    event, document = one.event, one.document
+def _summary(domain: str, reported: ReportedEvent) -> Json:
+    event, document = reported.event, reported.document
     item = {
         "id": _event_id(document.position),
         "domainId": domain,
@@ -266,15 +266,15 @@ def _named(dataset: Dataset) -> Json:
 )
 def get_event(domain: str, identifier: str) -> Response:
     """With its secrets masked, in the journal's spelling."""
-    one = reported_event(current_sources(), _position(identifier))
-    document = one.document
+    reported = reported_event(current_sources(), _position(identifier))
+    document = reported.document
     response = Response(document.body, mimetype="application/json")
     response.headers["Domain-Id"] = domain
     response.headers["Id"] = identifier
     response.headers["Processing-Status"] = _STATUS[document.state]
     response.headers["Created-At"] = _http_time(document.received_at)
-    if one.event is not None:
-        response.headers["Event-Time"] = _http_time(one.event.at)
+    if reported.event is not None:
+        response.headers["Event-Time"] = _http_time(reported.event.at)
     return response
 
 
@@ -299,8 +299,8 @@ def delete_event(domain: str, identifier: str) -> Response:
 
 def _kept(position: int) -> StoredDocument | None:
     """The event at a position, None where it is gone. Raises NotFound for another document."""
-    found = current_service().journal.documents((position,))
-    return reported_event(current_sources(), position).document if found else None
+    stored = current_service().journal.documents((position,))
+    return reported_event(current_sources(), position).document if stored else None
 
 
 def _event_id(position: int) -> str:
@@ -369,14 +369,14 @@ def query_graph(query: Mapping[str, Any], body: Mapping[str, Any], domain: str) 
     """At most five steps, datasets and runs in turn: what was seen to flow until now."""
     pattern = graph.read_pattern(body["match"], body["additionalAttributes"])
     _checked(pattern.identifier)
-    found, following = graph.query(
+    drawn, following = graph.query(
         current_sources(),
         pattern,
         limit=query["maxResults"],
         token=query["nextToken"],
         now=current_service().clock(),
     )
-    items = [{"lineageNode": {"domainId": domain, **one}} for one in found]
+    items = [{"lineageNode": {"domainId": domain, **node}} for node in drawn]
     return jsonify(items=items, **({"nextToken": following} if following else {}))
 
 

@@ -49,11 +49,11 @@ def tables(
 
 def _table_nodes(sources: Sources, view: GraphView, at: int | None) -> list[Json]:
     names: dict[str, str] = {}
-    for one in view.nodes:
-        if isinstance(one, DatasetNode):
-            names[one.id] = name_of(one.uri, one.scope).node(DATASET)
-        elif isinstance(one, JobNode):
-            names[one.id] = Name(one.namespace, one.name).node(JOB)
+    for node in view.nodes:
+        if isinstance(node, DatasetNode):
+            names[node.id] = name_of(node.uri, node.scope).node(DATASET)
+        elif isinstance(node, JobNode):
+            names[node.id] = Name(node.namespace, node.name).node(JOB)
     edges = [
         (names[edge.source], names[edge.target])
         for edge in view.edges
@@ -104,19 +104,21 @@ def _asked(node: Node) -> tuple[tuple[str, ...], Partial | None]:
 
 
 def _column_nodes(views: Iterable[GraphView]) -> list[Json]:
-    drawn = {one.id: one for view in views for one in view.nodes}
-    edges = {one.id: one for view in views for one in view.edges if isinstance(one, ColumnEdgeView)}
+    drawn = {node.id: node for view in views for node in view.nodes}
+    edges = {
+        edge.id: edge for view in views for edge in view.edges if isinstance(edge, ColumnEdgeView)
+    }
     tables = {
-        key: name_of(one.uri, one.scope)
-        for key, one in drawn.items()
-        if isinstance(one, DatasetNode)
+        key: name_of(node.uri, node.scope)
+        for key, node in drawn.items()
+        if isinstance(node, DatasetNode)
     }
     named = {
-        key: (one, tables[one.dataset_id])
-        for key, one in drawn.items()
-        if isinstance(one, ColumnNodeView) and one.dataset_id in tables
+        key: (column, tables[column.dataset_id])
+        for key, column in drawn.items()
+        if isinstance(column, ColumnNodeView) and column.dataset_id in tables
     }
-    ids = {key: f"{table.node(FIELD)}:{one.name}" for key, (one, table) in named.items()}
+    ids = {key: f"{table.node(FIELD)}:{column.name}" for key, (column, table) in named.items()}
     shown = [edge for edge in edges.values() if edge.source in ids and edge.target in ids]
     into, out = _beside([(ids[edge.source], ids[edge.target]) for edge in shown])
     inputs: dict[str, list[Json]] = {}
@@ -128,24 +130,24 @@ def _column_nodes(views: Iterable[GraphView]) -> list[Json]:
         {
             "id": ids[key],
             "type": "DATASET_FIELD",
-            "data": _column_data(one, table, inputs.get(key, [])),
+            "data": _column_data(column, table, inputs.get(key, [])),
             # Backwards, as Marquez has them: its page looks for the upstream column there.
             "inEdges": [_edge(ids[key], source) for source in into.get(ids[key], ())],
             "outEdges": [_edge(ids[key], target) for target in out.get(ids[key], ())],
         }
-        for key, (one, table) in named.items()
+        for key, (column, table) in named.items()
         if key in touched
     ]
 
 
-def _column_data(one: ColumnNodeView, table: Name, inputs: list[Json]) -> Json:
+def _column_data(column: ColumnNodeView, table: Name, inputs: list[Json]) -> Json:
     first = inputs[0] if inputs else {}
     return {
         "namespace": table.namespace,
         "dataset": table.name,
         "datasetVersion": None,
-        "field": one.name,
-        "fieldType": one.type or "",
+        "field": column.name,
+        "fieldType": column.type or "",
         "transformationDescription": first.get("transformationDescription"),
         "transformationType": first.get("transformationType"),
         "inputFields": inputs,
@@ -167,7 +169,7 @@ def column_lineage_of(sources: Sources, dataset: str) -> tuple[list[Json], Parti
     """The ``columnLineage`` of a dataset: each computed column with its inputs, one step up."""
     question = Question("", Direction.UPSTREAM, 1, columns=True, limit=MOST_NODES)
     view = lineage_answer.column_lineage(sources, dataset, None, question)
-    nodes = (one["data"] for one in _column_nodes([view]) if one["data"]["inputFields"])
+    nodes = (node["data"] for node in _column_nodes([view]) if node["data"]["inputFields"])
     kept = ("inputFields", "transformationDescription", "transformationType")
     shown = [{"name": data["field"], **{key: data[key] for key in kept}} for data in nodes]
     return shown, view.partial

@@ -97,7 +97,7 @@ def job(sources: Sources, job: str, at: int | None) -> JobPage:
     rows = tuple(row for row in rows if row.target not in sources.hidden)
     read = sources_of_plans(sources, plans)
     references = dataset_references(
-        sources, {row.target for row in rows} | {d for found in read.values() for d in found}
+        sources, {row.target for row in rows} | {d for datasets in read.values() for d in datasets}
     )
     items = [_plan_item(sources, plan, last, read, references) for plan in rows]
     items.sort(key=lambda item: (item.last_run.at if item.last_run else "", item.id))
@@ -189,15 +189,15 @@ def sources_of_plans(sources: Sources, plans: Collection[str]) -> dict[str, list
     if not plans:
         return {}
     page = sources.graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
-    found: dict[str, list[str]] = {}
+    by_plan: dict[str, list[str]] = {}
     for edge in page.edges:
-        found.setdefault(edge.in_id, []).append(edge.out_id)
-    return found
+        by_plan.setdefault(edge.in_id, []).append(edge.out_id)
+    return by_plan
 
 
-def _job_item(found: JobSummary) -> JobItem:
+def _job_item(summary: JobSummary) -> JobItem:
     last = None
-    if found.last_at is not None:
-        last = LastRun(iso(found.last_at), found.last_state or "")
-    job = found.job
-    return JobItem(job.id, job.namespace, job.name, job.shared, found.runs, last)
+    if summary.last_at is not None:
+        last = LastRun(iso(summary.last_at), summary.last_state or "")
+    job = summary.job
+    return JobItem(job.id, job.namespace, job.name, job.shared, summary.runs, last)
