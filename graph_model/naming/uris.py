@@ -95,7 +95,10 @@ def _normalise_cached(uri: str, scope: str, rules: Rules) -> tuple[DatasetName, 
 def _normalise(uri: str, scope: str, rules: Rules) -> tuple[DatasetName, ...]:
     """Normalise repeatedly until the result is stable: a broken URL may need a second pass."""
     settled: dict[str, DatasetName] = {}
-    waiting = [(name, _ROUNDS) for name in _read(uri, scope, rules)]
+    first = _read(uri, scope, rules)
+    if len(first) == 1 and first[0].uri == uri:
+        return first  # the next pass would read the same text
+    waiting = [(name, _ROUNDS) for name in first]
     while waiting:
         name, rounds = waiting.pop()
         again = _read(name.uri, scope, rules)
@@ -119,13 +122,15 @@ def _joined(inner: DatasetName, outer: DatasetName) -> DatasetName:
 
 def _read(uri: str, scope: str, rules: Rules) -> tuple[DatasetName, ...]:
     # Documents are masked before they are stored, so a reference typed by hand is masked as well.
-    uri = masking.mask_uri(uri)
-    scheme, rest = _split_scheme(uri, rules)
+    masked = masking.mask_uri(uri)
+    scheme, rest = _split_scheme(masked, rules)
     if scheme == "jdbc":
         uris, unresolved = jdbc.canonical(f"jdbc:{rest}", rules)
         return tuple(_named(canonical, scope, rules, unresolved=unresolved) for canonical in uris)
-    text = masking.mask_uri(printable(uri))
-    scheme, rest = _split_scheme(text, rules)
+    text = printable(masked)
+    if text != uri:  # the same text has no other mask
+        text = masking.mask_uri(text)
+        scheme, rest = _split_scheme(text, rules)
     if (catalog := catalogs.parse(text, rules)) is not None:
         return (_named(catalog.uri, scope, rules),)
     if (path := catalogs.path_of(text, rules)) is not None:

@@ -52,6 +52,7 @@ from graph_model.producers.openlineage.events.documents import Dataset
 from graph_model.producers.openlineage.events.facets import (
     DECLARATION_FACET,
     ColumnLineage,
+    Facet,
     Lifecycle,
     LineageEntry,
     LineageSource,
@@ -157,6 +158,7 @@ class StatedJob:
             statement.explicit,
             statement.left_out,
             DECLARATION_FACET in statement.job_facets,
+            "" if self.command else _facet_digest(statement.job_facets.get("sql")),
             repr(statement.entries),
             [_dataset_digest(dataset) for dataset in statement.inputs],
             [_dataset_digest(dataset) for dataset in statement.outputs],
@@ -164,12 +166,15 @@ class StatedJob:
 
 
 def _dataset_digest(dataset: Dataset) -> list[str]:
-    names = ("schema", "columnLineage", "lifecycleStateChange")
-    listed = [dataset.facets.get(name) for name in names]
-    facets = ["" if facet is None else facet.digest or "deleted" for facet in listed]
-    subset = dataset.usage.get("subset")
+    names = ("schema", "columnLineage", "lifecycleStateChange", "symlinks")
+    facets = [_facet_digest(dataset.facets.get(name)) for name in names]
+    subset = _facet_digest(dataset.usage.get("subset"))
     counted = "outputStatistics" in dataset.usage
-    return [*dataset.key, *facets, subset.digest if subset else "", str(counted)]
+    return [*dataset.key, *facets, subset, str(counted)]
+
+
+def _facet_digest(facet: Facet | None) -> str:
+    return "" if facet is None else facet.digest or "deleted"
 
 
 def read_logics(stated: StatedJob) -> tuple[RunLogic, ...]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from graph_model.naming import DEFAULT_RULES, normalise, rules_digest
+from graph_model.naming import DEFAULT_RULES, DatasetName, Rules, normalise, rules_digest, uris
 from spark_agent_config.masking import mask_secrets, names
 
 SCOPE = "laptop"
@@ -284,3 +284,16 @@ def test_spellings_of_one_local_path_are_one_identity(path, prefix):
     (found,) = normalise(prefix + "/".join(path), SCOPE)
     assert found == normalise("file:/" + "/".join(path), SCOPE)[0]
     assert found.scope == SCOPE
+
+
+def test_a_canonical_uri_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(uri: str, scope: str, rules: Rules) -> tuple[DatasetName, ...]:
+        read.append(uri)
+        return reading(uri, scope, rules)
+
+    reading = uris._read
+    monkeypatch.setattr(uris, "_read", counted)
+    canonical = ["s3://lake/read/once", "kafka://b/once", "bigquery://p:d.once", "memory:once"]
+    assert [normalise(uri, "")[0].uri for uri in canonical] == canonical == read
