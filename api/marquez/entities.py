@@ -1,7 +1,8 @@
 """Datasets with versions, jobs and runs in Marquez's spelling: absent values are null.
 
-A dataset's version is the execution that wrote it: one id for it everywhere. Times of making are
-not known, and null. ``partial`` of a dataset or a job, ours, says that a list within it was cut.
+A dataset's version is the execution that wrote it: one id for it everywhere. A node was created
+when a run named it first; nothing says when a namespace was. ``partial`` of a dataset or a job,
+ours, says that a list within it was cut.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, Final
 from graph_model import identity, labels
 from graph_model.answers.facets import FacetView
 from graph_model.answers.jobs import PlanItem, job_ends, sources_of_plans
-from graph_model.answers.nodes import ExecutionView
+from graph_model.answers.nodes import ExecutionView, times_seen
 from graph_model.answers.openlineage_names import Name, name_of
 from graph_model.answers.runs import RunBrief, RunPage, RunTrees, RunView
 from graph_model.answers.sources import Sources
@@ -51,6 +52,7 @@ def datasets_json(sources: Sources, rows: Sequence[DatasetRow], at: int | None) 
     ids = [row.id for row in rows]
     schemas = sources.catalogue.newest_schemas(ids, at)
     written = History(sources.catalogue).writes.last(ids, at)
+    seen = times_seen(sources, ids, at)
     writers = sources.catalogue.last_writers(ids, at)
     tags = sources.governance.tags
     items = []
@@ -62,11 +64,12 @@ def datasets_json(sources: Sources, rows: Sequence[DatasetRow], at: int | None) 
         fields = [] if cut else fields
         room -= len(fields)
         writer = writers.get(row.id)
+        first, last = seen.get(row.id, (written.get(row.id),) * 2)
         items.append(
             {
                 **_described(name_of(row.uri, row.scope), row.uri),
-                "createdAt": None,
-                "updatedAt": iso(written.get(row.id)),
+                "createdAt": iso(first),
+                "updatedAt": iso(last if last is None else max(last, written.get(row.id, last))),
                 "fields": fields,
                 "tags": list(tags.get(row.id, ())),
                 "lastModifiedAt": iso(written.get(row.id)),
@@ -143,6 +146,13 @@ def facets_json(facets: Iterable[FacetView]) -> Json:
     return {one.name: one.body for one in facets if not one.deleted and one.body is not None}
 
 
+def text_in(facets: Mapping[str, Any], name: str, key: str) -> str | None:
+    """A text of a facet."""
+    body = facets.get(name)
+    text = body.get(key) if isinstance(body, dict) else None
+    return text if isinstance(text, str) else None
+
+
 # --- jobs ----------------------------------------------------------------------------------------
 
 
@@ -154,6 +164,7 @@ def jobs_json(sources: Sources, rows: Sequence[JobRow], at: int | None) -> list[
     names = {one.id: name_of(one.uri, one.scope) for one in sources.catalogue.datasets(known)}
     newest = sources.catalogue.last_executions(ids, at)
     briefs = _briefs(sources, newest.values())
+    seen = times_seen(sources, ids, at)
     items = []
     for row in rows:
         last = newest.get(row.id)
@@ -173,7 +184,7 @@ def jobs_json(sources: Sources, rows: Sequence[JobRow], at: int | None) -> list[
                 "simpleName": row.name,
                 "parentJobName": None,
                 "parentJobUuid": None,
-                "createdAt": None,
+                "createdAt": iso(seen[row.id][0]) if row.id in seen else None,
                 "updatedAt": iso(last.at) if last else None,
                 "namespace": row.namespace,
                 "inputs": inputs[:MOST_ENDS],
@@ -198,6 +209,7 @@ def job_versions_json(sources: Sources, row: JobRow, plans: Sequence[PlanItem]) 
     names = {one.id: name_of(one.uri, one.scope) for one in sources.catalogue.datasets(ids)}
     last = sources.catalogue.last_of_plans([plan.id for plan in plans], None)
     briefs = _briefs(sources, last.values())
+    first = {span.logical_plan: span.first for span in sources.catalogue.plan_spans(last, None)}
     items = []
     for plan in plans:
         run = last.get(plan.id)
@@ -205,7 +217,7 @@ def job_versions_json(sources: Sources, row: JobRow, plans: Sequence[PlanItem]) 
             {
                 "id": _versioned(Name(row.namespace, row.name), plan.id),
                 "name": row.name,
-                "createdAt": None,
+                "createdAt": iso(first.get(plan.id)),
                 "version": plan.id,
                 "namespace": row.namespace,
                 "location": None,

@@ -54,6 +54,9 @@ Json = dict[str, Any]
 PREFIX: Final = "/api/v1"
 _MOST_ROWS: Final = 1_000
 _MOST_OFFSET: Final = 10_000
+_MOST_RUNS: Final = 10
+_MOST_WITH_RUNS: Final = 25
+"""Jobs of a list with their newest runs, as many as Marquez's page shows; those behind with one."""
 _STATES: Final = ("RUNNING", "COMPLETED", "FAILED")
 _BY_NAME: Final = "NAME"
 _BY_TIME: Final = "UPDATE_AT"
@@ -288,6 +291,7 @@ def dataset(namespace: str, dataset: str) -> Response:
     about = facets.dataset_facets(sources, key, None)
     columns, cut = graphs.column_lineage_of(sources, key)
     reply["facets"] = entities.facets_json(about.facets)
+    reply["description"] = entities.text_in(reply["facets"], "documentation", "description")
     reply["columnLineage"] = columns or None
     reply["partial"] = reply["partial"] or to_json(cut or lack)
     return jsonify(reply)
@@ -365,6 +369,8 @@ def _jobs(query: Mapping[str, Any], namespace: str | None) -> Response:
         query,
     )
     shown = entities.jobs_json(sources, [one.job for one in listed], None)
+    for one, reply in zip(listed[:_MOST_WITH_RUNS], shown, strict=False):
+        reply["latestRuns"] = _newest_runs(sources, one.job.id)
     return jsonify(jobs=shown, totalCount=total, partial=to_json(lack))
 
 
@@ -376,13 +382,19 @@ def job(namespace: str, job: str) -> Response:
     lack = lacking()
     sources, key = find_job(current_sources(), Name(namespace, job))
     (reply,) = entities.jobs_json(sources, sources.catalogue.jobs((key,)), None)
-    found = run_answers.runs(
-        sources, key, limit=10, cursor=None, at=None, now=current_service().clock()
-    )
-    reply["latestRuns"] = entities.runs_json(found)[:10]
-    reply["facets"] = entities.facets_json(facets.job_facets(sources, key, None).facets)
+    reply["latestRuns"] = _newest_runs(sources, key)
+    known = entities.facets_json(facets.job_facets(sources, key, None).facets)
+    reply["facets"] = known
+    reply["description"] = entities.text_in(known, "documentation", "description")
+    reply["location"] = entities.text_in(known, "sourceCodeLocation", "url")
     reply["partial"] = reply["partial"] or to_json(lack)
     return jsonify(reply)
+
+
+def _newest_runs(sources: Sources, job: str) -> list[Json]:
+    now = current_service().clock()
+    page = run_answers.runs(sources, job, limit=_MOST_RUNS, cursor=None, at=None, now=now)
+    return entities.runs_json(page)[:_MOST_RUNS]
 
 
 @blueprint.route("/namespaces/<namespace>/jobs/<job>/versions")

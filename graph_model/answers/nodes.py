@@ -12,6 +12,7 @@ from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow, NameRow
 from graph_model.instants import iso
+from graph_model.lineage import HUB_LIMIT
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.merging import Reports
 from graph_model.lineage.history.read_rule import END
@@ -23,6 +24,7 @@ from graph_model.picture.view import (
     known_mode,
 )
 from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.graph import Direction
 
 
 def job_row(sources: Sources, job: str) -> JobRow:
@@ -50,6 +52,33 @@ def dataset_references(sources: Sources, ids: Collection[str]) -> dict[str, Data
     shown = set(ids) - sources.hidden - {""}
     rows = sources.catalogue.datasets(shown) if shown else ()
     return {row.id: dataset_reference(row) for row in rows}
+
+
+def times_seen(
+    sources: Sources, nodes: Collection[str], at: int | None
+) -> dict[str, tuple[int, int]]:
+    """Of datasets and jobs (ids) the first and the last time (epoch ms) at which a visible plan
+    named them, among 5,000 plans a side; nodes without one are left out.
+    """
+    jobs = {key for key in nodes if identity.kind_of(key) == labels.JOB}
+    datasets = set(nodes) - jobs
+    plans: dict[str, set[str]] = {key: set() for key in nodes}
+    for ids, direction, label in (
+        (jobs, Direction.DOWNSTREAM, labels.HAS),
+        (datasets, Direction.DOWNSTREAM, labels.FEEDS),
+        (datasets, Direction.UPSTREAM, labels.FEEDS),
+    ):
+        beside = sources.graph.neighbours(ids, direction, label, HUB_LIMIT, labels.LOGICAL_PLAN)
+        for key, ends in beside.found.items():
+            plans[key].update(ends)
+    known = {plan for ends in plans.values() for plan in ends}
+    rows = sources.catalogue.logical_plans(known)
+    shown = {row.id for row in rows if sources.hidden.isdisjoint((row.job, row.target))}
+    spans: dict[str, list[int]] = {}
+    for span in sources.catalogue.plan_spans(shown, at):
+        spans.setdefault(span.logical_plan, []).extend((span.first, span.last))
+    times = {key: [t for end in ends for t in spans.get(end, ())] for key, ends in plans.items()}
+    return {key: (min(some), max(some)) for key, some in times.items() if some}
 
 
 def catalog_names(

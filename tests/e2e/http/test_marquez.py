@@ -178,6 +178,20 @@ def test_events_are_listed_by_their_time(client: FlaskClient) -> None:
     assert jobs("/events/other") == []
 
 
+def test_a_node_was_created_when_a_run_named_it_first(client: FlaskClient) -> None:
+    path = f"/namespaces/{ENCODED}/datasets"
+    times = {
+        one["name"]: (one["createdAt"][11:16], one["updatedAt"][11:16], one["lastModifiedAt"])
+        for one in get(client, path)["datasets"]
+    }
+    assert times["b"] == ("10:01", "10:02", "2026-03-01T10:01:00.000Z")
+    assert times["a/raw"] == ("10:01", "10:01", None)
+    (job, *_) = get(client, "/jobs")["jobs"]
+    assert (job["createdAt"], len(job["latestRuns"])) == ("2026-03-01T10:03:00.000Z", 1)
+    (version,) = get(client, "/namespaces/etl/jobs/to%20b/versions")["versions"]
+    assert version["createdAt"] == "2026-03-01T10:01:00.000Z"
+
+
 def test_a_run_names_the_versions_that_it_read_and_wrote(client: FlaskClient) -> None:
     def version(dataset: str) -> Json:
         current = get(client, f"/namespaces/{ENCODED}/datasets/{dataset}")["currentVersion"]
