@@ -271,6 +271,11 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
     "marquez.run_facets": lambda known: _each(
         "/api/v1/jobs/runs/{}/facets", known.told_runs, "?type=run", "?type=job"
     ),
+    "marquez.counts": lambda _: [
+        f"/api/v1/stats/{counted}?period={period}"
+        for counted in ("lineage-events", "jobs", "datasets", "sources")
+        for period in ("DAY", "WEEK")
+    ],
     "marquez.search": lambda _: ["/api/v1/search?q=e", "/api/v1/search?q=quiet"],
     "datazone.list_events": lambda _: [f"{DOMAIN}/events", f"{DOMAIN}/events?maxResults=3"],
     "datazone.get_event": lambda _: [f"{DOMAIN}/events/{one:014x}" for one in range(1, 100)],
