@@ -302,7 +302,7 @@ def normal_words(text: str, dialect: str) -> list[str]:
     try:
         tokens = tokenize(text, DIALECTS[dialect])
     except TokenError:
-        return [word.text for word in rough_words(text)]
+        return list(_rough_normal_words(text))
     words: list[str] = []
     for token in tokens:
         in_list = words[-1:] in _LISTED or (words[-1:] == ["-"] and words[-2:-1] in _LISTED)
@@ -317,6 +317,15 @@ def normal_words(text: str, dialect: str) -> list[str]:
     while words[-1:] == [";"]:
         words.pop()
     return words
+
+
+def _rough_normal_words(text: str) -> Iterator[str]:
+    """All from a quote on that never ends may be a value: names made of it would tell a secret."""
+    for word in rough_words(text):
+        is_open = word.text.startswith(("'", "$"))
+        yield "?" if is_open or word.text[0].isdigit() else word.text
+        if is_open:
+            return
 
 
 def _add_value(words: list[str], *, in_list: bool) -> None:
@@ -382,7 +391,8 @@ _NO_NAMES: Final = frozenset(
 )
 _TEXTS: Final = frozenset(
     {TokenType.STRING, TokenType.HEREDOC_STRING, TokenType.RAW_STRING, TokenType.NATIONAL_STRING,
-     TokenType.NUMBER, TokenType.PARAMETER}
+     TokenType.NATIONAL_RAW_STRING, TokenType.BYTE_STRING, TokenType.UNICODE_STRING,
+     TokenType.HEX_STRING, TokenType.BIT_STRING, TokenType.NUMBER, TokenType.PARAMETER}
 )  # fmt: skip
 
 _CONSTANTS: Final = frozenset({TokenType.NULL, TokenType.TRUE, TokenType.FALSE})

@@ -40,8 +40,18 @@ def test_a_chain_of_calls_ends_before_the_parser_copies_it_again_and_again() -> 
             "INSERT INTO t VALUES ( ? ) , ( f ( ? ) , ? )",
         ),
         ("SELECT a - 1, b IS NULL", "SELECT a - ? , b IS NULL"),
-        ("SELECT 'never ends", "SELECT ' never ends"),
+        ("SELECT e'x', X'41', U&'x' FROM t", "SELECT ? , X ? FROM t"),
+        (
+            "SELECT a FROM t WHERE b = 12 AND c = 'never ends",
+            "SELECT a FROM t WHERE b = ? AND c = ?",
+        ),
     ],
 )
 def test_texts_that_differ_in_values_have_one_normal_text(text: str, normal: str) -> None:
     assert normal_text(text, "redshift") == normal
+
+
+def test_no_value_of_any_spelling_is_in_the_normal_text() -> None:
+    text = "SELECT f(x, e'17'), n'17', b'10', x'17', U&'17', $$17$$, $a$17$a$, '17', 17 FROM t"
+    for kept in (text, f"{text} WHERE a = $$17", f"{text} WHERE a = 'never ends 17"):
+        assert not {"1", "7"} & set(normal_text(kept, "postgres"))
