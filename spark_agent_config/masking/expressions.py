@@ -69,7 +69,7 @@ def values(text: str, start: int) -> tuple[list[tuple[int, int]], int]:
         return [], start
     first = assigned.end()
     if listed := _ITEMS.match(text, first):
-        return [one.span(1) for one in _ITEM.finditer(text, first, listed.end())], listed.end()
+        return [match.span(1) for match in _ITEM.finditer(text, first, listed.end())], listed.end()
     if flow := _FLOW_LIST.match(text, first):
         return [word.span() for word in _WORD.finditer(text, *flow.span(1))], flow.end()
     if assigned["colon"] is None or text.startswith(("[", "(", "{"), first):
@@ -120,8 +120,8 @@ def _called(text: str, first: int, opener: int) -> str | None:
     """The word that a bracket touches; "" for another value, None for nothing."""
     if opener == first or not (text[opener - 1].isalnum() or text[opener - 1] in "_)]!"):
         return None
-    found = _TOUCHING.search(text, max(first, opener - 64), opener)
-    return found.group(1) if found else ""
+    match = _TOUCHING.search(text, max(first, opener - 64), opener)
+    return match.group(1) if match else ""
 
 
 _TOUCHING: Final = re.compile(r"(?<!\w)(\w{1,64})!?\Z")

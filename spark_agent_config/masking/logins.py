@@ -31,8 +31,8 @@ def user_info_end(text: str, start: int) -> int:
 
 
 def _after_login(text: str, start: int) -> int:
-    found = _AUTHORITY_END.search(text, start)
-    end = found.start() if found else len(text)
+    match = _AUTHORITY_END.search(text, start)
+    end = match.start() if match else len(text)
     at = text.rfind("@", start, end)
     if at >= 0:
         return at + 1
@@ -54,7 +54,7 @@ def logins(text: str) -> Iterator[tuple[int, int]]:
     if "//" in text:
         yield from _behind_slashes(text)
     if ":" in text:
-        yield from (found.span(1) for found in _BARE_LOGIN.finditer(text))
+        yield from (match.span(1) for match in _BARE_LOGIN.finditer(text))
         yield from _of_oracle(text)
         yield from _behind_schemes(text)
 
@@ -87,9 +87,9 @@ _NOT_OF_A_SCHEME: Final = re.compile(r"[^a-z0-9+.\-]")
 
 def _of_oracle(text: str) -> Iterator[tuple[int, int]]:
     """``jdbc:oracle:thin:scott/tiger@…``, the password in quotes or up to the word's last ``@``."""
-    found = _ORACLE.search(text)
-    while found:
-        start = found.end()
+    match = _ORACLE.search(text)
+    while match:
+        start = match.end()
         user = _USER_END.search(text, start)
         end = user.start() if user else len(text)
         if user and user.group() == "/" and end > start:
@@ -97,7 +97,7 @@ def _of_oracle(text: str) -> Iterator[tuple[int, int]]:
             end = max(_end_of_word(text, user.end()), at)
             if at >= 0:
                 yield start, at
-        found = _ORACLE.search(text, end)
+        match = _ORACLE.search(text, end)
 
 
 def _last_at(text: str, start: int) -> int:
@@ -119,21 +119,21 @@ _USER_END: Final = re.compile(r"[@/\s]")
 
 
 def _end_of_word(text: str, start: int) -> int:
-    found = _BLANK.search(text, start)
-    return found.start() if found else len(text)
+    match = _BLANK.search(text, start)
+    return match.start() if match else len(text)
 
 
 def _behind_schemes(text: str) -> Iterator[tuple[int, int]]:
     """``kafka:h1:9092,u:p@h2:9092``: a login without ``//``, up to the last ``@`` of the word."""
-    found = _LOGIN_SCHEME.search(text)
-    while found:
-        start = found.end()
+    match = _LOGIN_SCHEME.search(text)
+    while match:
+        start = match.end()
         stop = _OPAQUE_END.search(text, start)
         end = stop.start() if stop else len(text)
         at = text.rfind("@", start, end)
         if at > start:
             yield start, at
-        found = _LOGIN_SCHEME.search(text, end)
+        match = _LOGIN_SCHEME.search(text, end)
 
 
 _LOGIN_SCHEME: Final = re.compile(rf"(?i)(?<![\w+.\-])(?:{'|'.join(LOGIN_SCHEMES)}):(?!//)")
