@@ -100,12 +100,12 @@ def _fields(dataset: str, columns: str, tags: Mapping[str, tuple[str, ...]]) -> 
     spellings = sorted(read_spellings(columns).items(), key=lambda pair: pair[1].position)
     return [
         {
-            "name": one.name,
-            "type": one.type,
+            "name": spelling.name,
+            "type": spelling.type,
             "tags": list(tags.get(identity.column_id(dataset, path), ())),
             "description": None,
         }
-        for path, one in spellings
+        for path, spelling in spellings
     ]
 
 
@@ -143,7 +143,9 @@ def versions_json(
 
 
 def facets_json(facets: Iterable[FacetView]) -> Json:
-    return {one.name: one.body for one in facets if not one.deleted and one.body is not None}
+    return {
+        facet.name: facet.body for facet in facets if not facet.deleted and facet.body is not None
+    }
 
 
 def text_in(facets: Mapping[str, Any], name: str, key: str) -> str | None:
@@ -161,7 +163,7 @@ def jobs_json(sources: Sources, rows: Sequence[JobRow], at: int | None) -> list[
     ids = [row.id for row in rows]
     ends = job_ends(sources, ids)
     known = {key for end in ends.values() for key in end.read | end.written}
-    names = {one.id: name_of(one.uri, one.scope) for one in sources.catalogue.datasets(known)}
+    names = {row.id: name_of(row.uri, row.scope) for row in sources.catalogue.datasets(known)}
     newest = sources.catalogue.last_executions(ids, at)
     briefs = _briefs(sources, newest.values())
     seen = times_seen(sources, ids, at)
@@ -205,8 +207,12 @@ def jobs_json(sources: Sources, rows: Sequence[JobRow], at: int | None) -> list[
 
 def job_versions_json(sources: Sources, row: JobRow, plans: Sequence[PlanItem]) -> list[Json]:
     """The plans of a job as versions of it."""
-    ids = {one.id for plan in plans for one in (*plan.sources, *filter(None, [plan.target]))}
-    names = {one.id: name_of(one.uri, one.scope) for one in sources.catalogue.datasets(ids)}
+    ids = {
+        dataset.id for plan in plans for dataset in (*plan.sources, *filter(None, [plan.target]))
+    }
+    names = {
+        stored.id: name_of(stored.uri, stored.scope) for stored in sources.catalogue.datasets(ids)
+    }
     last = sources.catalogue.last_of_plans([plan.id for plan in plans], None)
     briefs = _briefs(sources, last.values())
     first = {span.logical_plan: span.first for span in sources.catalogue.plan_spans(last, None)}
@@ -221,7 +227,7 @@ def job_versions_json(sources: Sources, row: JobRow, plans: Sequence[PlanItem]) 
                 "version": plan.id,
                 "namespace": row.namespace,
                 "location": None,
-                "inputs": _listed([one.id for one in plan.sources], names),
+                "inputs": _listed([dataset.id for dataset in plan.sources], names),
                 "outputs": _listed([plan.target.id] if plan.target else [], names),
                 "latestRun": None if run is None else _newest_run(run, briefs.get(run.run)),
             }
@@ -236,10 +242,10 @@ def _listed(ids: Collection[str], names: Mapping[str, Name]) -> list[Json]:
 # --- runs ----------------------------------------------------------------------------------------
 
 
-def runs_json(found: RunPage) -> list[Json]:
+def runs_json(listed: RunPage) -> list[Json]:
     """The runs of a page, those that have not ended first."""
-    ended = [_run_of(view, found.reported.get(view.id)) for view in found.page.items]
-    return [*map(brief_json, found.open_runs), *ended]
+    ended = [_run_of(view, listed.reported.get(view.id)) for view in listed.page.items]
+    return [*map(brief_json, listed.open_runs), *ended]
 
 
 def _run_of(view: RunView, brief: RunBrief | None) -> Json:
@@ -261,17 +267,19 @@ def versions_of_run(sources: Sources, view: RunView | None) -> Json:
     """The plan of a run, the versions that it wrote, and of what it reads the newest until its end:
     of its newest 1,000 executions.
     """
-    rows = [one for one in (view.items if view and view.items else ()) if one.job]
+    rows = [execution for execution in (view.items if view and view.items else ()) if execution.job]
     if not rows or rows[0].job is None:
         return {}
-    read = sources_of_plans(sources, {one.plan for one in rows}).values()
+    read = sources_of_plans(sources, {execution.plan for execution in rows}).values()
     seen = sources.catalogue.last_writers(
         {key for keys in read for key in keys} - sources.hidden,
-        max(parse_instant(one.counted_at or one.at) for one in rows),
+        max(parse_instant(execution.counted_at or execution.at) for execution in rows),
     )
     versions = {row.id: key for key, row in seen.items()}
     written = {
-        one.id: one.target.id for one in rows if one.target and one.state == labels.COMPLETED
+        execution.id: execution.target.id
+        for execution in rows
+        if execution.target and execution.state == labels.COMPLETED
     }
     listed = sources.catalogue.datasets({*versions.values(), *written.values()})
     names = {row.id: name_of(row.uri, row.scope) for row in listed}

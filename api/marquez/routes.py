@@ -221,7 +221,7 @@ def source_named(source: str) -> Response:
 @blueprint.doc(responses={200: {"description": "tags"}})
 def tags(query: Mapping[str, Any]) -> Response:
     """The classifications in use."""
-    names = [one.tag for one in classifications.tags(current_sources())]
+    names = [use.tag for use in classifications.tags(current_sources())]
     return jsonify(tags=[{"name": name, "description": None} for name in _part(names, query)])
 
 
@@ -368,9 +368,9 @@ def _jobs(query: Mapping[str, Any], namespace: str | None) -> Response:
         ),
         query,
     )
-    shown = entities.jobs_json(sources, [one.job for one in listed], None)
-    for one, reply in zip(listed[:_MOST_WITH_RUNS], shown, strict=False):
-        reply["latestRuns"] = _newest_runs(sources, one.job.id)
+    shown = entities.jobs_json(sources, [summary.job for summary in listed], None)
+    for summary, reply in zip(listed[:_MOST_WITH_RUNS], shown, strict=False):
+        reply["latestRuns"] = _newest_runs(sources, summary.job.id)
     return jsonify(jobs=shown, totalCount=total, partial=to_json(lack))
 
 
@@ -411,9 +411,9 @@ def job_versions(query: Mapping[str, Any], namespace: str, job: str) -> Response
 @blueprint.doc(responses={200: {"description": "A version"}})
 def job_version(namespace: str, job: str, version: str) -> Response:
     """One plan of a job."""
-    for one in _job_versions(Name(namespace, job)):
-        if one["version"] == version:
-            return jsonify(one)
+    for reply in _job_versions(Name(namespace, job)):
+        if reply["version"] == version:
+            return jsonify(reply)
     raise NotFound("version", version)
 
 
@@ -445,10 +445,10 @@ def runs(query: Mapping[str, Any], namespace: str, job: str) -> Response:
 @blueprint.doc(responses={200: {"description": "A run"}})
 def run(run: str) -> Response:
     """One run, by the client's id or by ours."""
-    found, reply = _run(run)
-    if isinstance(found, run_answers.OpenLineageRun):
-        reply["facets"] = found.tree.facets
-    return jsonify({**reply, **entities.versions_of_run(current_sources(), found.ended)})
+    answer, reply = _run(run)
+    if isinstance(answer, run_answers.OpenLineageRun):
+        reply["facets"] = answer.tree.facets
+    return jsonify({**reply, **entities.versions_of_run(current_sources(), answer.ended)})
 
 
 @blueprint.route("/jobs/runs/<run>/facets")
@@ -456,23 +456,27 @@ def run(run: str) -> Response:
 @blueprint.doc(responses={200: {"description": "facets"}})
 def run_facets(query: Mapping[str, Any], run: str) -> Response:
     """The facets of a run, or with ``type=job`` those of its job in force."""
-    found, reply = _run(run)
+    answer, reply = _run(run)
     listed: Mapping[str, Any] = {}
     if query["type"] == "JOB":
-        job = found.job if isinstance(found, run_answers.ReportedRun) else found.tree.branch.run.job
+        job = (
+            answer.job
+            if isinstance(answer, run_answers.ReportedRun)
+            else answer.tree.branch.run.job
+        )
         if job is not None:
             about = facets.job_facets(current_sources(), job.id, None)
             listed = entities.facets_json(about.facets)
-    elif isinstance(found, run_answers.OpenLineageRun):
-        listed = found.tree.facets
+    elif isinstance(answer, run_answers.OpenLineageRun):
+        listed = answer.tree.facets
     return jsonify(runId=reply["id"], facets=listed)
 
 
 def _run(run: str) -> tuple[run_answers.OpenLineageRun | run_answers.ReportedRun, Json]:
-    found = run_answers.one_run(current_sources(), run, at=None, now=current_service().clock())
-    if isinstance(found, run_answers.ReportedRun):
-        return found, entities.ended_json(found.ended)
-    return found, entities.brief_json(found.tree.branch.run)
+    answer = run_answers.one_run(current_sources(), run, at=None, now=current_service().clock())
+    if isinstance(answer, run_answers.ReportedRun):
+        return answer, entities.ended_json(answer.ended)
+    return answer, entities.brief_json(answer.tree.branch.run)
 
 
 # --- events --------------------------------------------------------------------------------------
@@ -499,23 +503,23 @@ def events_of(query: Mapping[str, Any], namespace: str | None = None) -> Respons
 
 def _events(query: Mapping[str, Any], namespace: str | None) -> Response:
     after, before = query["after"], query["before"]
-    found: list[tuple[int, int, bytes]] = []
+    read_events: list[tuple[int, int, bytes]] = []
     read = 0
-    for position, one in walk_events(current_sources(), None, falling=True):
+    for position, reported in walk_events(current_sources(), None, falling=True):
         read += 1
-        event = None if one is None else one.event
+        event = None if reported is None else reported.event
         if (
-            one is not None
+            reported is not None
             and isinstance(event, RunEvent)
             and (namespace is None or event.job.namespace == namespace)
             and (after is None or event.at >= after)
             and (before is None or event.at < before)
         ):
-            found.append((event.time, position, one.document.body))
-    found.sort(reverse=query["sortDirection"] == "DESC")
-    shown = [json.loads(body) for _, _, body in _part(found, query)]
+            read_events.append((event.time, position, reported.document.body))
+    read_events.sort(reverse=query["sortDirection"] == "DESC")
+    shown = [json.loads(body) for _, _, body in _part(read_events, query)]
     partial = Partial("events", MOST_READ) if read >= MOST_READ else None
-    return jsonify(events=shown, totalCount=len(found), partial=to_json(partial))
+    return jsonify(events=shown, totalCount=len(read_events), partial=to_json(partial))
 
 
 # --- search --------------------------------------------------------------------------------------
@@ -527,57 +531,57 @@ def _events(query: Mapping[str, Any], namespace: str | None) -> Response:
 def search(query: Mapping[str, Any]) -> Response:
     """Datasets and jobs by name: as our search finds them, else by ``sort``."""
     sources = current_sources()
-    kinds = [one for one in (DATASET, JOB) if query["filter"] in (None, one.upper())]
+    kinds = [kind for kind in (DATASET, JOB) if query["filter"] in (None, kind.upper())]
     chosen = bool(query["namespace"] or query["after"] or query["before"] or query["sort"])
     most = _MOST_ROWS if chosen else max(query["limit"], 1)
     page = overview.search(sources, query["q"], kinds=kinds, limit=most)
-    items = [one for one in _found(sources, [one.id for one in page.items]) if _fits(one, query)]
+    items = [hit for hit in _hits(sources, [match.id for match in page.items]) if _fits(hit, query)]
     if query["sort"] == _BY_NAME:
-        items.sort(key=lambda one: (one.name, one.kind))
+        items.sort(key=lambda hit: (hit.name, hit.kind))
     elif query["sort"] == _BY_TIME:
-        items.sort(key=lambda one: one.at or 0, reverse=True)
+        items.sort(key=lambda hit: hit.at or 0, reverse=True)
     cut = Partial("nodes", most) if chosen and page.total > most else None
     total = len(items) if chosen else page.total
     results = [
         {
-            "type": one.kind.upper(),
-            "name": one.name.name,
-            "updatedAt": iso(one.at),
-            "namespace": one.name.namespace,
-            "nodeId": one.name.node(one.kind),
+            "type": hit.kind.upper(),
+            "name": hit.name.name,
+            "updatedAt": iso(hit.at),
+            "namespace": hit.name.namespace,
+            "nodeId": hit.name.node(hit.kind),
         }
-        for one in items[: query["limit"]]
+        for hit in items[: query["limit"]]
     ]
     return jsonify(totalCount=total, results=results, partial=to_json(cut))
 
 
-class _Found(NamedTuple):
+class _Hit(NamedTuple):
     kind: str
     name: Name
     at: int | None
 
 
-def _found(sources: Sources, ids: Sequence[str]) -> list[_Found]:
+def _hits(sources: Sources, ids: Sequence[str]) -> list[_Hit]:
     """The datasets and jobs with these ids, in this order, each with its newest write or run."""
     written = sources.catalogue.last_writes(ids, None)
     ran = sources.catalogue.last_executions(ids, None)
     named = {
-        row.id: _Found(DATASET, name_of(row.uri, row.scope), written.get(row.id))
+        row.id: _Hit(DATASET, name_of(row.uri, row.scope), written.get(row.id))
         for row in sources.catalogue.datasets(ids)
     }
     for row in sources.catalogue.jobs(ids):
         last = ran.get(row.id)
-        named[row.id] = _Found(JOB, Name(row.namespace, row.name), last.at if last else None)
+        named[row.id] = _Hit(JOB, Name(row.namespace, row.name), last.at if last else None)
     return [named[key] for key in ids if key in named]
 
 
-def _fits(one: _Found, query: Mapping[str, Any]) -> bool:
+def _fits(hit: _Hit, query: Mapping[str, Any]) -> bool:
     """Whether it is of the namespace and was changed between the days; never changed is neither."""
     after, before = query["after"], query["before"]
     return (
-        query["namespace"] in ("", one.name.namespace)
-        and (after is None or (one.at is not None and one.at >= after))
-        and (before is None or (one.at is not None and one.at < before))
+        query["namespace"] in ("", hit.name.namespace)
+        and (after is None or (hit.at is not None and hit.at >= after))
+        and (before is None or (hit.at is not None and hit.at < before))
     )
 
 
