@@ -133,3 +133,8 @@ SCHEMAS_TOO_LARGE: Final = "schemas-too-large"
 OPERATIONS_TOO_LARGE: Final = "operations-too-large"
 #: The fields of structs with their sources are too many: a field has the sources of its struct.
 FIELDS_TOO_MANY: Final = "fields-too-many"
+
+
+def kind_of(how: str) -> str:
+    """The kind of what a plan that only reads does with a column: what it shows is DIRECT."""
+    return DIRECT if how in DIRECT_HOWS else INDIRECT

@@ -384,7 +384,7 @@ def _step(edge: Edge, source: ColumnEnd, target: ColumnEnd) -> ColumnStep:
     return ColumnStep(
         source,
         target,
-        str(edge.value("kind") or labels.INDIRECT),
+        str(edge.value("kind") or labels.kind_of(str(edge.value("how")))),
         str(edge.value("how")),
         str(edge.value("expression") or ""),
         str(edge.value("origin") or PLAN),

@@ -7,7 +7,7 @@ The methods that ``learn`` read what is not known yet and keep it in the reader'
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -280,15 +280,16 @@ class DerivationReader:
         """The logical plans that ever read one of these datasets, each with those."""
         return readers_of(self._evidence, datasets)
 
-    def without_columns(self, plans: Collection[str]) -> set[str]:
-        """The plans among these of which no document names the columns that they read: plans that
-        only read (what they show is no column of a table), those of a client that reports no
-        column lineage, declarations of tables alone.
+    def without_columns(self, plans: Collection[str], named: Set[str]) -> set[str]:
+        """The plans among these that only read (what they show is no column of a table), and those
+        of which no document names the columns that they read: of a client that reports no column
+        lineage, declarations of tables alone. ``named``: plans of known columns.
 
         A plan with operations and without gaps names its columns, be they none (``count(*)``).
         """
         rows = self._evidence.history.plans.rows(plans)
         reading = {plan for plan, row in rows.items() if not row.target}
+        rows = {plan: row for plan, row in rows.items() if plan in reading or plan not in named}
         whole = {plan for plan, row in rows.items() if row.target and row.gaps == _NO_GAPS}
         page = self._evidence.graph.neighbours(
             whole, Direction.DOWNSTREAM, labels.HAS, 1, labels.OPERATION
@@ -298,6 +299,18 @@ class DerivationReader:
         rest -= {plan for plan in rest if self.row_influences[plan]}
         derived = self._derivations_of(rest)
         return reading | rest - {plan for (plan, _), edges in derived.items() if edges}
+
+    def exact_readers(self, plans: Collection[str]) -> set[str]:
+        """The plans among these that only read, and whose text names every column that they read.
+        Their influences must be learnt before.
+        """
+        return {
+            plan
+            for plan, row in self._evidence.history.plans.rows(plans).items()
+            if not row.target
+            and row.gaps == _NO_GAPS
+            and any(e.value("origin") == labels.SQL_ORIGIN for e in self.row_influences[plan])
+        }
 
     # --- names
 

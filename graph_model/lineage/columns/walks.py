@@ -131,20 +131,29 @@ class StepHops:
             for source in self._sources(flow, step)
         ]
 
-    def into_reader(self, step: Step, paths: Mapping[str, Iterable[str]]) -> Iterator[Hop]:
+    def into_reader(
+        self, step: Step, paths: Mapping[str, Iterable[str]], *, exact: bool
+    ) -> Iterator[Hop]:
         """The hops of a step of a reader from these columns (per dataset) of the tables that it
-        read: an influence on its rows where one is known, else it may read the column.
+        read: what it does with the column where that is known, else it may read the column, unless
+        all that it reads is known (``exact``).
         """
-        known: dict[Name, Edge] = {}
-        for edge in (
-            self._reader.row_influences.get(step.logical_plan, ()) if self._indirect else ()
-        ):
-            if edge.out_id in self._reader.names:
-                known[self._reader.names[edge.out_id]] = _as_column_edge(edge)
+        names = self._reader.names
+        known: defaultdict[Name, list[Edge]] = defaultdict(list)
+        fields: defaultdict[Name, list[Edge]] = defaultdict(list)  # of a struct
+        for influence in self._reader.row_influences.get(step.logical_plan, ()):
+            edge = _as_column_edge(influence)
+            if edge.out_id in names and is_followed(edge, indirect=self._indirect):
+                known[names[edge.out_id]].append(edge)
+                for struct in with_structs(names[edge.out_id])[1:]:
+                    fields[struct].append(edge)
+        rest = () if exact else (_UNNAMED,)
         for called, moment in step.inputs:
             for path in paths.get(moment.dataset, ()):
-                edge = known.get((called, path), _UNNAMED)
-                yield Hop(edge, Cell(moment, path), step.job, own=False)
+                column = called, path
+                used = [edge for one in with_structs(column) for edge in known.get(one, ())]
+                for edge in used or fields.get(column) or rest:
+                    yield Hop(edge, Cell(moment, path), step.job, own=False)
 
     # --- the edges into a column
 
@@ -295,11 +304,12 @@ def _counts_of(
 def _as_column_edge(influence: Edge) -> Edge:
     """``column -influences-> plan`` as the properties of an edge between columns."""
     values = dict(influence.properties)
+    how = str(values.get("how", ""))
     return influence._replace(
         properties=(
             ("expression", str(values.get("expression", ""))),
-            ("how", str(values.get("how", ""))),
-            ("kind", labels.INDIRECT),
+            ("how", how),
+            ("kind", labels.kind_of(how)),
             ("logical_plan", influence.in_id),
         ),
     )
@@ -581,14 +591,18 @@ class ColumnWalks:
     def _readers(
         self, start: Set[Name], candidates: _Candidates, question: Question
     ) -> frozenset[str]:
-        """The logical plans that ever read a table of these columns and may read any of them."""
+        """The logical plans that ever read a table of these columns and only read, or may read any
+        of them.
+        """
         if not question.readers:
             return frozenset()
         tables = {dataset for dataset, _ in start | candidates.columns}
         datasets = frozenset(self._shared(question).tables_with(tables))
         if datasets not in self._known_readers:
-            plans = self._reader.readers_of(datasets).keys() - candidates.plans
-            self._known_readers[datasets] = frozenset(self._reader.without_columns(plans))
+            plans = self._reader.readers_of(datasets).keys()
+            self._known_readers[datasets] = frozenset(
+                self._reader.without_columns(plans, candidates.plans)
+            )
         return self._known_readers[datasets]
 
     def _hops_to_readers(
@@ -599,8 +613,8 @@ class ColumnWalks:
         """
         if not reading:
             return {}
-        if self._indirect:
-            self._reader.learn_influences(reading)
+        self._reader.learn_influences(reading)
+        exact = self._reader.exact_readers(reading)
         paths: defaultdict[str, list[str]] = defaultdict(list)
         for dataset, path in sorted(columns):
             paths[dataset].append(path)
@@ -610,7 +624,9 @@ class ColumnWalks:
             for step in steps:
                 if step.logical_plan in reading:
                     rows = _without_metadata(step, origins.get(step.logical_plan, {}))
-                    found[Cell(moment, "")] += self._hops.into_reader(rows, paths)
+                    found[Cell(moment, "")] += self._hops.into_reader(
+                        rows, paths, exact=step.logical_plan in exact
+                    )
             if sum(map(len, found.values())) > CANDIDATE_LIMIT:
                 self._evidence.bounds.cut("nodes", CANDIDATE_LIMIT)
                 break

@@ -7,7 +7,7 @@ otherwise: a FILTER, JOIN, GROUP_BY or SORT that all fields have is stored once,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
@@ -114,6 +114,11 @@ class ColumnEdges:
             how = kind_and_how(one)[1]
             self._influences.setdefault((source, how), _Texts()).add(one)
 
+    def use(self, source: Column, transformations: Iterable[Transformation]) -> None:
+        """Add ``source`` as read by a plan without an output, whether shown or deciding."""
+        for one in transformations:
+            self._influences.setdefault((source, kind_and_how(one)[1]), _Texts()).add(one)
+
     def also_influenced(self, other: ColumnEdges) -> None:
         """Add the influences of another output."""
         for key, texts in other._influences.items():
@@ -193,6 +198,7 @@ def _masked(found: re.Match[str]) -> str:
 
 #: The gaps of a text: not all of it could be read (the detail has the codes).
 SQL_GAPS: Final = "sql-gaps"
+_INPUT_NOT_NAMED: Final = "input-not-named"  # by a text that only reads
 _MOST_QUERY: Final = 100_000  # characters of a text that is read while documents are projected
 
 #: The dialect of a text whose facet does not say one, by the scheme of the job's datasets.
@@ -208,14 +214,19 @@ DatasetKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class TextLineage:
-    """The column lineage of outputs by their key, and the codes of gaps in the text."""
+    """The column lineage of outputs by their key; of a job without outputs the columns that it
+    reads, each with how it is used. ``gaps``: codes of those in the text.
+    """
 
     by_output: Mapping[DatasetKey, ColumnLineage] = field(default_factory=dict)
+    reads: tuple[SourceField, ...] = ()
     gaps: tuple[str, ...] = ()
 
 
 def read_text(statement: JobStatement, rules: Rules) -> TextLineage:
-    """What the job's text says about its outputs; nothing where it has none in a known dialect."""
+    """What the job's text says about its outputs, or about the columns that it reads; nothing where
+    it has none in a known dialect.
+    """
     query = value_of(statement.job_facets, "sql", SqlQuery)
     if query is None or not query.text or len(query.text) > _MOST_QUERY:
         return TextLineage()
@@ -225,6 +236,8 @@ def read_text(statement: JobStatement, rules: Rules) -> TextLineage:
         return TextLineage()
     statements = _translated(replace(query, dialect=dialect), tuple(_schemas(datasets)), rules)
     names = _DatasetNames(datasets)
+    if not statement.outputs:
+        return _reading(statements, {one.key for one in statement.inputs}, names)
     outputs = {one.key for one in statement.outputs}
     drafts: dict[DatasetKey, _Draft] = {}
     gaps: set[str] = set()
@@ -233,7 +246,26 @@ def read_text(statement: JobStatement, rules: Rules) -> TextLineage:
         for key in written:
             drafts.setdefault(key, _Draft()).add(one, key, names)
         gaps.update(gap.code for gap in one.gaps if written)
-    return TextLineage({key: draft.lineage() for key, draft in drafts.items()}, tuple(sorted(gaps)))
+    lineages = {key: draft.lineage() for key, draft in drafts.items()}
+    return TextLineage(lineages, gaps=tuple(sorted(gaps)))
+
+
+def _reading(
+    statements: Iterable[SqlStatement], inputs: Set[DatasetKey], names: _DatasetNames
+) -> TextLineage:
+    """The columns that a text without an output reads; an input that it does not name is a gap."""
+    uses: dict[SourceField, None] = {}
+    gaps: set[str] = set()
+    named: set[DatasetKey | None] = set()
+    for one in statements:
+        gaps.update(gap.code for gap in one.gaps)
+        named.update(map(names.find, one.reads))
+        for column in one.columns:
+            step = Transformation(column.kind, column.how, column.expression, masking=False)
+            uses.update(dict.fromkeys(_source_fields(column.sources, step, names)))
+    if not inputs <= named:
+        gaps.add(_INPUT_NOT_NAMED)
+    return TextLineage(reads=tuple(uses), gaps=tuple(sorted(gaps)))
 
 
 def _dialect(query: SqlQuery, datasets: Sequence[Dataset]) -> str | None:

@@ -7,7 +7,8 @@ output are read in this order, and every edge carries its ``origin``:
    still read by the job, an output that no entry targets still written. A job that feeds a dataset,
    itself or through other jobs, writes it, from all that was read on the way.
 2. ``column``: the datasets of the output's columnLineage, whether ``inputs`` has them or not.
-   Where the client reports none, the columns are those of the job's text (the facet ``sql``).
+   Where the client reports none, the columns are those of the job's text (the facet ``sql``), and
+   so are the columns that a job without outputs reads.
 3. ``implied`` (``declared`` without a run): the inputs. Beside column lineage those that no
    output's column lineage names: ``count(*)``, EXISTS and Python functions name no column.
 
@@ -347,7 +348,9 @@ class _Reader:
         elif self.outputs:
             drafts = self._by_output()
         else:
-            drafts = [self._only_reading(self.inputs.values(), self.weakest)]
+            draft = self._only_reading(self.inputs.values(), self.weakest)
+            self._add_text_reads(draft)
+            drafts = [draft]
         self._bound_schemas(drafts)
         for draft in drafts:
             draft.read_tables_behind(self.rules)
@@ -464,8 +467,6 @@ class _Reader:
         """The columns of the job's text, where the client reports none. Spark's client follows
         its plans itself.
         """
-        if self.command or self.declared or self.statement.without_columns:
-            return
         read = self._text()
         named = [read.by_output[d.key] for d in output.datasets if d.key in read.by_output]
         if not named:
@@ -476,9 +477,19 @@ class _Reader:
         if read.gaps:
             draft.gaps.add((SQL_GAPS, ", ".join(read.gaps)))
 
+    def _add_text_reads(self, draft: _Draft) -> None:
+        """The columns that the text of a job without outputs reads."""
+        read = self._text()
+        draft.columns = ColumnEdges(labels.SQL_ORIGIN)
+        for one in read.reads:
+            draft.columns.use(self._column(one), one.transformations)
+        if read.gaps:
+            draft.gaps.add((SQL_GAPS, ", ".join(read.gaps)))
+
     def _text(self) -> TextLineage:
         if self.text is None:
-            self.text = read_text(self.statement, self.rules)
+            own = not self.command and not self.statement.without_columns
+            self.text = read_text(self.statement, self.rules) if own else TextLineage()
         return self.text
 
     def _column(self, one: SourceField | LineageSource) -> tuple[str, str]:

@@ -490,10 +490,14 @@ def test_a_column_asked_about_alone_breaks_the_same(headwater: SmallHeadwater) -
 
 
 def reading_run(
-    job: str, *sources: str, target: str = "", columns: dict[str, str] | None = None
+    job: str,
+    *sources: str,
+    target: str = "",
+    columns: dict[str, str] | None = None,
+    text: str = "",
 ) -> Submission:
     """A run that a client of OpenLineage reports, at minute 20; without column lineage unless
-    ``columns`` gives the source of each (of the first dataset).
+    ``columns`` gives the source of each (of the first dataset), or the ``text`` of its query does.
     """
     names = [{"namespace": "s3://lake", "name": one.removeprefix("s3://lake/")} for one in sources]
     fields = {
@@ -502,6 +506,7 @@ def reading_run(
     }
     facets = {"columnLineage": {"fields": fields}} if fields else {}
     output = {"namespace": "s3://lake", "name": target.removeprefix("s3://lake/")}
+    sql = {"query": text, "dialect": "spark"}
     at = datetime.fromtimestamp((lake.START + 20 * lake.MINUTE) / 1_000, UTC)
     return lineage_event(
         {
@@ -509,7 +514,7 @@ def reading_run(
             "eventTime": at.isoformat(),
             "producer": "a dashboard",
             "run": {"runId": str(uuid.uuid5(uuid.NAMESPACE_URL, job))},
-            "job": {"namespace": "default", "name": job},
+            "job": {"namespace": "default", "name": job, "facets": {"sql": sql} if text else {}},
             "inputs": names,
             "outputs": [{**output, "facets": facets}] if target else [],
         }
@@ -538,6 +543,45 @@ def test_a_reader_without_column_lineage_may_read_every_column_of_its_table(
     assert "job other-column" not in found
     assert "job metadata" not in found  # no row of the table
     assert "job audit" not in found  # its plan names its columns
+
+
+def test_a_reader_with_a_text_reads_the_columns_that_the_text_names(
+    headwater: SmallHeadwater,
+) -> None:
+    texts = {
+        "shown": "SELECT amount FROM orders",
+        "summed": "SELECT sum(amount) FROM orders WHERE status = 'paid'",
+        "deciding": "SELECT id FROM orders WHERE amount > 0",
+        "other": "SELECT id FROM orders",
+        "far": "SELECT total FROM daily ORDER BY customer",
+        "unclear": "SELECT * FROM orders",
+    }
+    for job, text in texts.items():
+        source = lake.DAILY if job == "far" else lake.ORDERS
+        headwater.accept(reading_run(job, source, text=text))
+    headwater.accept(reading_run("both", lake.ORDERS, lake.DAILY, text="SELECT id FROM orders"))
+    headwater.project()
+    assert {
+        name: (effect, reason.split(",")[0])
+        for name, (effect, reason) in verdicts(
+            of_column(headwater, "amount", ChangeKind.COLUMN_DROPPED)
+        ).items()
+        if name.removeprefix("job ") in {*texts, "both"}
+    } == {
+        "job shown": ("breaks", "shown copies orders.amount"),
+        "job summed": ("breaks", "summed aggregates orders.amount"),
+        "job deciding": ("breaks", "deciding filters by orders.amount"),
+        "job far": ("breaks", "far copies daily.total"),
+        "job unclear": ("may-break", "unclear may read orders.amount"),
+        "job both": ("may-break", "both may read orders.amount"),
+    }
+    direct = replace(EVERYTHING, indirect=False)
+    amount = identity.column_id(identity.dataset_id("", lake.ORDERS), "amount")
+    listed = {
+        item.label: item for item in Impact(headwater.sources).of_columns((amount,), direct).items
+    }
+    assert "deciding" not in listed
+    assert (listed["summed"].use, listed["summed"].how) == (labels.DIRECT, labels.AGGREGATION)
 
 
 def test_a_column_that_nobody_but_a_dashboard_may_read_may_break_something(

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import labels
-from graph_model.producers.openlineage.events.documents import RunEvent, read_event
-from tests.openlineage_facts import facts_of_run
+from graph_model.facts import Facts
+from graph_model.producers.openlineage.events.documents import JobEvent, RunEvent, read_event
+from tests.openlineage_facts import facts_of_declaration, facts_of_run
 
 CLUSTER: Final = "redshift://cluster.example:5439"
 TEXT: Final = (
@@ -41,7 +42,10 @@ def event(text: object = TEXT, kind: str = "COMPLETE", **changes: Any) -> RunEve
 
 def columns(*events: RunEvent) -> set[tuple[str, ...]]:
     """(from, to, how, origin, expression) of each column edge; no "to" of an influence."""
-    facts = facts_of_run(events)
+    return edges_of(facts_of_run(events))
+
+
+def edges_of(facts: Facts) -> set[tuple[str, ...]]:
     names = {
         one.id: dict(one.properties)["path"] for one in facts.vertices if one.label == labels.COLUMN
     }
@@ -68,6 +72,38 @@ def test_the_clients_own_column_lineage_wins() -> None:
     field = {"inputFields": [{"namespace": CLUSTER, "name": "dev.sales.orders", "field": "day"}]}
     own = dataset("dev.public.totals", "day", columnLineage={"fields": {"day": field}})
     assert {one[3] for one in columns(event(outputs=[own]))} == {"column"}
+
+
+def test_a_job_that_only_reads_has_the_columns_that_its_text_uses() -> None:
+    text = TEXT.removeprefix("INSERT INTO totals ")
+    assert columns(event(text, outputs=[])) == {
+        ("day", "", "IDENTITY", "sql", "day"),
+        ("amount", "", "AGGREGATION", "sql", "SUM(amount)"),
+        ("day", "", "FILTER", "sql", "o.day > '<date>'"),
+        ("day", "", "JOIN", "sql", "USING (day)"),
+        ("day", "", "GROUP_BY", "sql", "day"),
+    }
+
+
+def test_a_described_view_has_the_columns_of_its_text() -> None:
+    body = {
+        "eventTime": "2026-01-01T08:00:00Z",
+        "job": {
+            "namespace": "etl",
+            "name": "view.totals",
+            "facets": {
+                "sql": {
+                    "query": "CREATE VIEW totals AS SELECT day FROM rates",
+                    "dialect": "redshift",
+                }
+            },
+        },
+        "inputs": [dataset("dev.public.rates", "day")],
+        "outputs": [dataset("dev.public.totals")],
+    }
+    read = read_event(body)
+    assert isinstance(read, JobEvent)
+    assert edges_of(facts_of_declaration(read)) == {("day", "day", "IDENTITY", "sql", "day")}
 
 
 def test_a_name_that_several_datasets_have_is_left_out() -> None:
