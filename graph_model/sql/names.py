@@ -65,7 +65,7 @@ class SqlNames:
         ``schema`` a default schema, or several with commas between (a search path). Names that are
         not ``folded`` stay as they are written.
         """
-        self._dialect = dialect
+        self.dialect = dialect
         self._fold, self._fold_quoted = _FOLDING[
             Dialect.get_or_raise(dialect or None).NORMALIZATION_STRATEGY
             if folded
@@ -84,7 +84,7 @@ class SqlNames:
 
     def use(self, name: str, kind: str) -> None:
         """USE names a database; where a database is a schema, that one, if not ``kind`` CATALOG."""
-        if kind == "SCHEMA" or (kind != "CATALOG" and self._dialect in _SCHEMAS_USED):
+        if kind == "SCHEMA" or (kind != "CATALOG" and self.dialect in _SCHEMAS_USED):
             self.path = (name,)
         else:
             self.database = name
@@ -110,7 +110,7 @@ class SqlNames:
             return f"@{node.name.lower()}"
         if isinstance(node, exp.Var):  # @stage/path
             return str(node.name)
-        if self._dialect == "bigquery":  # tables have a case there, columns have none
+        if self.dialect == "bigquery":  # tables have a case there, columns have none
             return str(node.name)
         return self.identifier(node)
 
@@ -120,10 +120,10 @@ class SqlNames:
         ``db..t`` has the default schema.
         """
         if isinstance(table.this, exp.DynamicIdentifier) and table.this.this.is_string:
-            table = exp.to_table(table.this.this.name, dialect=self._dialect or None)
+            table = exp.to_table(table.this.this.name, dialect=self.dialect or None)
         parts = tuple(self._of_table(part) for part in table.parts if part.name)
         if table.args.get("catalog") is not None and not table.db and len(parts) == 2:
-            default = _DEFAULT_SCHEMAS.get(self._dialect, "public")
+            default = _DEFAULT_SCHEMAS.get(self.dialect, "public")
             return (parts[0], self.path[0] if self.path else default, parts[1])
         return parts
 
@@ -139,7 +139,7 @@ class SqlNames:
 
     def qualified(self, parts: Parts) -> Parts:
         """``orders`` => (dev, sales, orders), as far as there are defaults."""
-        if self._dialect in _TWO_LEVELS:
+        if self.dialect in _TWO_LEVELS:
             default = self.path[0] if self.path else self.database
             return (default, *parts) if default and len(parts) == 1 else parts
         if len(parts) == 1 and self.path:

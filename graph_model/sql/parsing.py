@@ -76,6 +76,8 @@ def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
         return _with_query(tokens, dialect)
     if words[:1] == ["MERGE"] and dialect == "oracle":
         return _with_deletion(tokens, dialect)
+    if words[:2] == ["UPDATE", "("]:
+        return _with_alias(tokens, dialect)
     if words[:1] == ["REPLACE"]:  # REPLACE INTO t SELECT …
         return [_as(tokens[0], TokenType.INSERT), *tokens[1:]]
     if words[:3] == ["CREATE", "OR", "ALTER"]:
@@ -160,6 +162,24 @@ def _with_deletion(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
     end = words.index("WHEN", place) if "WHEN" in words[place:] else len(words)
     before, after = tokenize("WHEN MATCHED AND", dialect), tokenize("THEN DELETE", dialect)
     return [*tokens[:place], *before, *tokens[place + 2 : end], *after, *tokens[end:]]
+
+
+def _with_alias(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
+    """``UPDATE (SELECT …) SET a = b`` => ``UPDATE (SELECT …) rows SET a = b``."""
+    end = closing(tokens, 1) + 1
+    if [token.text.upper() for token in tokens[end : end + 1]] != ["SET"]:
+        return tokens
+    return [*tokens[:end], *tokenize("changed_rows", dialect), *tokens[end:]]
+
+
+def closing(tokens: Sequence[Token], place: int) -> int:
+    """The place of the bracket that closes the one at a place; the last place where none does."""
+    depth = 0
+    for at in range(place, len(tokens)):
+        depth += (tokens[at].text == "(") - (tokens[at].text == ")")
+        if depth == 0:
+            return at
+    return len(tokens) - 1
 
 
 def _without_top(tokens: Sequence[Token]) -> Sequence[Token]:

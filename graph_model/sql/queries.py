@@ -11,6 +11,7 @@ What a name means there is in ``scopes``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -52,6 +53,8 @@ _MOST_ROUNDS: Final = 20  # of a recursive query, whose flows reach its columns 
 #: A column without an alias has the name of its function, or of the column that it casts.
 _NAMED_BY_FUNCTION: Final = frozenset({"postgres", "redshift", "materialize", "risingwave"})
 
+_WORDS: Final = re.compile(r"\w+")  # of a pattern of rows
+
 _METHODS: Final = frozenset({"value", "query", "exist", "nodes"})  # of XML in T-SQL
 
 
@@ -78,6 +81,7 @@ class QueryReader(NameReader):
         super().__init__(names, dialect, variables, steps)
         self.texts = texts
         self.reads: dict[str, None] = {}
+        self.returned: dict[int, Temporary] = {}  # by the id of the statement that changes rows
         self._temporary = temporary
 
     # --- queries ---------------------------------------------------------------------------------
@@ -126,29 +130,18 @@ class QueryReader(NameReader):
                 name = self.names.identifier(alias.this)
                 common.relation = self._recursive(common, bare, name, columns)
             elif isinstance(body, exp.DML) or not isinstance(body, exp.Query | exp.Values):
-                common.relation = self.returning(body, common)
+                kept = self.returned.get(id(body), Temporary(SqlRelation(()), frozenset()))
+                self.reads.update(dict.fromkeys(kept.reads))
+                common.relation = kept.relation.renamed(columns)
             else:
                 made = self.query(body, common.outer, common.around)
                 common.relation = made.renamed(columns)
         return common.relation
 
-    def returning(self, body: exp.Expr, common: Common) -> SqlRelation:
-        """A changing statement as a table: RETURNING takes from the table that it changes."""
-        table = body.args.get("this")
-        table = table.this if isinstance(table, exp.Schema) else table
-        clause = body.args.get("returning")
-        if clause is None or not isinstance(table, exp.Table):
-            return SqlRelation(())
-        frame = SelectScope(common.outer, common.around)
-        self.add(table, frame)
-        for key in ("from_", "using"):
-            part = body.args.get(key)
-            for source in part if isinstance(part, list) else [part]:
-                if isinstance(source, exp.Expr):
-                    self.add(source.this if isinstance(source, exp.From) else source, frame)
-        alone = replace(frame, commons={})
+    def returning(self, clause: exp.Expr, frame: SelectScope) -> SqlRelation:
+        """The rows that RETURNING or OUTPUT has of what a statement changes."""
         return self._result(
-            frame, [v for item in clause.expressions for v in self._projected(item, alone)]
+            frame, [v for item in clause.expressions for v in self._projected(item, frame)]
         )
 
     def _recursive(
@@ -294,9 +287,44 @@ class QueryReader(NameReader):
         if clause is not None:
             self.add(clause.this, frame)
         self._around(node, frame)
-        if node.args.get("match") is not None:
-            self.gap(UNSUPPORTED, "MATCH_RECOGNIZE")
+        if (match := node.args.get("match")) is not None and frame.sources:
+            frame.sources.append(self._matched(match, frame.sources.pop(), frame))
         return frame
+
+    def _matched(self, node: exp.MatchRecognize, source: FromItem, frame: SelectScope) -> FromItem:
+        """The rows of MATCH_RECOGNIZE: partitions and measures, with ALL ROWS every column. Its
+        conditions choose rows; partitions and their order decide over the measures.
+        """
+        pattern = node.args.get("pattern")
+        variables = _WORDS.findall(pattern.name if pattern is not None else "")
+        named = [
+            FromItem((self.names.identifier(name),), source.relation)
+            for name in dict.fromkeys(variables)
+        ]
+        inside = SelectScope(SelectScope(frame, frame.commons, named), frame.commons, [source])
+        for item in node.args.get("define") or ():
+            self.influence(labels.FILTER, item.this, inside)
+        frame.influences.inner.append(inside.influences)
+        parts = [
+            self.value(item, self._output_name(item, item), inside)
+            for item in node.args.get("partition_by") or ()
+        ]
+        order = node.args.get("order")
+        deciding = {flow for value in parts for flow in stepped(value.flows, labels.WINDOW)}
+        deciding |= self.flows(order, inside, labels.WINDOW) if order is not None else set()
+        measures = [
+            replace(value, flows=value.flows | deciding)
+            for item in node.args.get("measures") or ()
+            for value in self._projected(item.this, inside)
+        ]
+        rows = node.args.get("rows")
+        every = rows is not None and rows.name.upper().startswith("ALL")
+        alias = node.args.get("alias")
+        name = source.name
+        if alias is not None and alias.this is not None:
+            name = (self.names.identifier(alias.this),)
+        values = [*(source.relation.values if every else parts), *measures]
+        return FromItem(name, SqlRelation(values))
 
     def _around(self, node: exp.Expr, frame: SelectScope) -> None:
         """The joins and lateral views beside a FROM, or beside a table in it."""
@@ -368,12 +396,12 @@ class QueryReader(NameReader):
                 yield from numbered.flows if numbered is not None else ()
                 continue
             output = None
+            if aliases_first and item.name.upper() == "ALL" and not made.definite(item.name):
+                yield from (flow for value in made.values for flow in value.flows)
+                continue
             if isinstance(item, exp.Column) and not item.table:
                 name = self.names.identifier(item.this)
                 output = made.definite(name)
-                if output is None and aliases_first and name.upper() == "ALL":  # ORDER BY ALL
-                    yield from (flow for value in made.values for flow in value.flows)
-                    continue
                 if not aliases_first and any(s.relation.definite(name) for s in frame.sources):
                     output = None
             yield from output.flows if output else self.flows(item, frame)
@@ -700,6 +728,10 @@ class QueryReader(NameReader):
     def join(self, join: exp.Join, frame: SelectScope) -> None:
         before = len(frame.sources)
         words = {str(join.args.get(key) or "").upper() for key in ("kind", "side", "method")}
+        if "ARRAY" in words:
+            for item in (join.this, *join.expressions):
+                self._array_joined(item, frame)
+            return
         self.add(join.this, frame, hidden=bool(words & {"SEMI", "ANTI"}))
         if (condition := join.args.get("on")) is not None:
             self.influence(labels.JOIN, condition, frame)
@@ -711,6 +743,23 @@ class QueryReader(NameReader):
             names = self._natural(frame, before)
         for name in names:
             self._share(name, frame, before, words)
+
+    def _array_joined(self, node: exp.Expr, frame: SelectScope) -> None:
+        """ARRAY JOIN b AS x, c: x is a further column, c has elements in place of the array."""
+        array = node.unalias()
+        name = self._output_name(node, array)
+        flows = stepped(self.flows(array, frame), labels.TRANSFORMATION)
+        element = ColumnValue(name, flows, (node,), element=True)
+        if not isinstance(node, exp.Alias):
+            for place, source in enumerate(frame.sources):
+                if source.relation.definite(name) is not None:
+                    values = [element if v.name == name else v for v in source.relation.values]
+                    changed = SqlRelation(values, source.relation.influences)
+                    frame.sources[place] = source._replace(relation=changed)
+                    return
+            frame.shared[name.lower()] = element
+        else:
+            frame.sources.append(FromItem((), SqlRelation([element])))
 
     # --- flows -----------------------------------------------------------------------------------
 

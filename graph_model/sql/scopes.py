@@ -36,7 +36,17 @@ _ROWS_AS_VALUES: Final = frozenset({"postgres", "bigquery", "duckdb"})
 
 #: Names that are session values, not columns, in one database or another.
 _NO_COLUMNS: Final = frozenset(
-    {"rownum", "rowid", "level", "sysdate", "systimestamp", "user", "current_user", "getdate"}
+    {
+        "rownum",
+        "rowid",
+        "level",
+        "sysdate",
+        "systimestamp",
+        "user",
+        "current_user",
+        "getdate",
+        "$action",
+    }
 )
 
 UNRESOLVED: Final = "unresolved-column"
@@ -272,6 +282,10 @@ class NameReader:
         if qualifier is not None:
             for source in self._answering(qualifier, frame):
                 return self._columns(source)
+            struct = self._bare(qualifier[0], frame)
+            struct = self._fields(struct, qualifier[1:]) if struct is not None else None
+            if struct is not None and struct.fields is not None:
+                return list(struct.fields.values())
             self.gap(UNRESOLVED, f"{'.'.join(qualifier)}.*: no table has this name")
             return ()
         shared = list(frame.shared.values())

@@ -18,7 +18,15 @@ from sqlglot.errors import SqlglotError, TokenError
 from graph_model import labels
 from graph_model.errors import InvalidFields
 from graph_model.sql.names import DIALECTS, Leaf, SqlNames, column_text
-from graph_model.sql.parsing import Word, parse_tokens, rough_words, tables, tokenize, words_of
+from graph_model.sql.parsing import (
+    Word,
+    closing,
+    parse_tokens,
+    rough_words,
+    tables,
+    tokenize,
+    words_of,
+)
 from graph_model.sql.queries import QueryReader, Temporary
 from graph_model.sql.scopes import MOST_STEPS, STAR, SqlGap, StatementTooLarge
 from graph_model.sql.scripts import PieceKind, ScriptPiece, pieces
@@ -457,8 +465,12 @@ def _until(tokens: Sequence[object], words: frozenset[str]) -> Iterator[str]:
 
 
 def _inserted(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect | None:
-    """INSERT INTO t EXEC p: what the procedure returns is not in this text."""
+    """INSERT INTO t EXEC p: what the procedure returns is not in this text. INSERT INTO t SELECT …
+    FROM (MERGE …).
+    """
     words = [token.text.upper() for token in piece.tokens]
+    if (effect := _composed(piece, words, statements, dialect)) is not None:
+        return effect
     place = next((p for p, word in enumerate(words) if word in {"EXEC", "EXECUTE"}), 0)
     if not place or dialect not in {"tsql", "fabric"} or "SELECT" in words[:place]:
         return None
@@ -472,6 +484,31 @@ def _inserted(piece: ScriptPiece, statements: Statements, dialect: str) -> State
     else:
         statements.gap(CALLED, f"{name[:100]}: {_ELSEWHERE}")
     return effect
+
+
+def _composed(
+    piece: ScriptPiece, words: Sequence[str], statements: Statements, dialect: str
+) -> StatementEffect | None:
+    """INSERT INTO u SELECT … FROM (MERGE … OUTPUT …) AS m: as if the inner statement were a common
+    table expression.
+    """
+    starts = (p for p in range(len(words)) if words[p : p + 2] == ["FROM", "("])
+    place = next((p + 1 for p in starts if words[p + 2 : p + 3] in _CHANGING), 0)
+    if not place or dialect not in {"tsql", "fabric"}:
+        return None
+    end = closing(piece.tokens, place)
+    name = exp.to_identifier("changed rows", quoted=True)
+    tokens = [*piece.tokens[:place], *tokenize(f"[{name.name}]", dialect), *piece.tokens[end + 1 :]]
+    changing = parse_tokens(piece.tokens[place + 1 : end], piece.text, dialect)
+    tree = parse_tokens(tokens, piece.text, dialect)
+    if changing is None or tree is None:
+        return None
+    common = exp.CTE(this=changing, alias=exp.TableAlias(this=name))
+    tree.set("with_", exp.With(expressions=[common]))
+    return statements.effect(tree)
+
+
+_CHANGING: Final = (["MERGE"], ["UPDATE"], ["DELETE"], ["INSERT"])
 
 
 def _loaded(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect | None:

@@ -239,7 +239,7 @@ class Statements:
         ]
         paired = list(self._paired(table, named, values, columns, bool(node.args.get("by_name"))))
         self._write(table, paired)
-        self._output(node, table)
+        self._output(node, table, named)
         self._conflict(node, table, named, paired, commons)
 
     def _paired(
@@ -303,29 +303,49 @@ class Statements:
                 moving.append(self._names.identifier(item))
         return fixed, moving
 
-    def _output(self, node: exp.Expr, table: str, sources: Sequence[FromItem] = ()) -> None:
-        """T-SQL's OUTPUT inserted.a, deleted.b, s.c INTO u (a, b, c); ``sources`` are the tables of
-        the statement.
+    def _output(
+        self, node: exp.Expr, table: str, named: exp.Table, sources: Sequence[FromItem] = ()
+    ) -> None:
+        """RETURNING a, old.b, and T-SQL's OUTPUT inserted.a, deleted.b, s.c: rows for the statement
+        around this one, or INTO another table. ``sources`` are the tables of the statement.
         """
         clause = node.args.get("returning")
-        into = clause.args.get("into") if clause is not None else None
-        if clause is None or not into:
+        if clause is None:
             return
+        before = self._relation(table)
+        after = before if isinstance(node, exp.Delete) else self._inserted(table, before)
+        states = [
+            FromItem((self._names.identifier(name),), relation)
+            for pair, relation in ((("deleted", "old"), before), (("inserted", "new"), after))
+            for name in pair
+        ]
+        items = list(sources) or [self._source(table, named)]
+        place = next((p for p, i in enumerate(items) if i.relation.values == before.values), None)
+        if place is not None:
+            items[place] = items[place]._replace(relation=after)
+        frame = SelectScope(SelectScope(None, {}, states), {}, items)
+        returned = self._reader.returning(clause, frame)
+        behind = self._behind(table, returned)
+        if not (into := clause.args.get("into")):
+            self._reader.returned[id(node)] = Temporary(returned, behind)
+        elif self._names.dialect in _OUTPUT_INTO:
+            self._reader.reads.update(dict.fromkeys(behind))
+            self._written_output(into, returned.values)
+
+    def _behind(self, table: str, returned: SqlRelation) -> frozenset[str]:
+        """The changed table, where former values of it are returned."""
+        if (kept := self._temporary.get(table)) is not None:
+            return kept.reads
+        used = any(leaf[0] == table for value in returned.values for leaf, _ in value.flows)
+        return frozenset({table}) if used else frozenset()
+
+    def _written_output(self, into: exp.Expr, values: Sequence[ColumnValue]) -> None:
         columns = [self._names.identifier(_last(column)) for column in into.expressions]
         named = (
             exp.Table(this=into)
             if isinstance(into, exp.Parameter)
             else exp.to_table(into.name, dialect="tsql")
         )
-        changed = self._relation(table)
-        frame = SelectScope(None, {}, [FromItem(("deleted",), changed), *sources])
-        frame.sources.append(FromItem(("inserted",), self._inserted(table, changed)))
-        values = [
-            ColumnValue(item.output_name)
-            if item.unalias().name == "$action"
-            else self._reader.value(item, item.output_name, frame)
-            for item in clause.expressions
-        ]
         written = self._name(named)
         if not written.startswith("@") or written in self._temporary:
             paired = list(self._paired(written, named, values, columns, False))
@@ -469,7 +489,7 @@ class Statements:
     def update(self, node: exp.Update, commons: Commons) -> None:
         named = node.this
         if not isinstance(named, exp.Table):
-            self._reader.gap(UNSUPPORTED, "UPDATE of a query")
+            self._update_query(node, commons)
             return
         target, frame, aliases = self._changed(node, named, commons)
         self._filter(node, frame)
@@ -481,7 +501,28 @@ class Statements:
         for table, assigned in tables.items():
             if assigned or table == target:
                 self._assign(assigned, table, frame, NOTHING)
-        self._output(node, target, frame.sources)
+        self._output(node, target, named, frame.sources)
+
+    def _update_query(self, node: exp.Update, commons: Commons) -> None:
+        """UPDATE (SELECT t.b, s.d FROM t JOIN s …) SET b = d: t is changed, whose column b is."""
+        frame = SelectScope(None, commons)
+        self._reader.add(node.this, frame)
+        self.made.influences.inner.append(frame.influences)
+        self._filter(node, frame)
+        written: dict[str, list[ColumnValue]] = {}
+        for item in node.expressions:
+            left = item.this if isinstance(item, exp.EQ) else None
+            behind = self._reader.column(left, frame).flows if isinstance(left, exp.Column) else ()
+            if len(behind) != 1:
+                self._reader.gap(UNSUPPORTED, "UPDATE of a query")
+                continue
+            for (table, path), _ in behind:
+                value = self._reader.value(item.expression, path, frame)
+                written.setdefault(table, []).append(value)
+        for table, values in written.items():
+            self._write(table, values)
+            named = (t for t in node.this.find_all(exp.Table) if self._name(t) == table)
+            self._unread_target(node, table, tuple(named)[:1])
 
     def _filter(self, node: exp.Update | exp.Delete, frame: SelectScope) -> None:
         """The WHERE of an UPDATE or a DELETE selects rows, as any WHERE does."""
@@ -537,6 +578,7 @@ class Statements:
     def delete(self, node: exp.Delete, commons: Commons) -> None:
         named = node.this
         if not isinstance(named, exp.Table):
+            self._reader.gap(UNSUPPORTED, "DELETE from a query")
             return
         first = (node.args.get("tables") or [None])[0]
         others: list[str] = []
@@ -558,7 +600,7 @@ class Statements:
         self._filter(node, frame)
         for table in dict.fromkeys((target, *others)):
             self._write(table, ())
-        self._output(node, target, frame.sources)
+        self._output(node, target, named, frame.sources)
 
     def merge(self, node: exp.Merge, commons: Commons) -> None:
         named = node.this
@@ -571,7 +613,7 @@ class Statements:
         self._write(target, ())
         for when in node.args["whens"].expressions:
             self._merged(when, target, frame)
-        self._output(node, target, frame.sources)
+        self._output(node, target, named, frame.sources)
 
     def _merged(self, when: exp.When, target: str, frame: SelectScope) -> None:
         then, condition = when.args["then"], when.args.get("condition")
@@ -723,6 +765,8 @@ class Statements:
         return self.made
 
 
+#: RETURNING … INTO sets variables elsewhere.
+_OUTPUT_INTO: Final = frozenset({"tsql", "fabric"})
 _QUERIES: Final = (exp.Query, exp.Values, exp.Table, exp.Pivot)
 _KINDS: Final[tuple[tuple[Any, Callable[[Statements, Any, Commons], None]], ...]] = (
     (exp.Create, Statements.create),
