@@ -65,6 +65,7 @@ _DEFINING: Final = frozenset({"CREATE", "ALTER", "DROP", "MSCK", "SHOW", "DESCRI
 
 def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
     """Forms that sqlglot does not read, in ones that it reads."""
+    tokens = _without_colons(tokens)
     words = [token.text.upper() for token in tokens[:5]]
     if dialect in _COMPOUND:
         tokens = _with_short_output(_without_ties(tokens))
@@ -162,6 +163,26 @@ def _with_deletion(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
     end = words.index("WHEN", place) if "WHEN" in words[place:] else len(words)
     before, after = tokenize("WHEN MATCHED AND", dialect), tokenize("THEN DELETE", dialect)
     return [*tokens[:place], *before, *tokens[place + 2 : end], *after, *tokens[end:]]
+
+
+def _without_colons(tokens: Sequence[Token]) -> Sequence[Token]:
+    """``b = :1 AND c = :'v'`` => ``b = 1 AND c = 'v'``: parameters by number, and psql's."""
+    colons = {
+        place
+        for place, token in enumerate(tokens[:-1])
+        if token.token_type is TokenType.COLON
+        and place
+        and tokens[place + 1].token_type in {TokenType.NUMBER, TokenType.STRING}
+        and tokens[place + 1].start == token.end + 1
+        and tokens[place - 1].text.upper() in _BEFORE_VALUES
+    }
+    return [t for p, t in enumerate(tokens) if p not in colons] if colons else tokens
+
+
+_BEFORE_VALUES: Final = frozenset(
+    {"=", "<", ">", "<=", ">=", "<>", "!=", "(", ",", "+", "-", "*", "/", "||", "AND", "OR", "IN",
+     "LIKE", "BETWEEN", "THEN", "ELSE", "SELECT", "LIMIT", "OFFSET", "WHEN", "NOT"}
+)  # fmt: skip
 
 
 def _with_alias(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
@@ -489,7 +510,9 @@ def _name(words: Sequence[Word], place: int) -> Iterator[exp.Identifier]:
             place += 1
         else:
             break
-    if place > start and not (place < len(words) and words[place].text == "("):
+    if (place - start) % 2 == 0:  # no name, or one that ends in a dot
+        return
+    if not (place < len(words) and words[place].text == "("):
         for word in list(words[start:place:2])[-3:]:
             yield exp.to_identifier(word.text, quoted=word.quoted)
 

@@ -10,7 +10,8 @@ written there. What is put together as text when it runs is a piece of its own: 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Final, NamedTuple
 
@@ -43,9 +44,71 @@ class ScriptPiece(NamedTuple):
 
 
 def pieces(text: str, dialect: str) -> Iterator[ScriptPiece]:
-    """The pieces of a text, in order; raises TokenError where it has no tokens."""
+    r"""The pieces of a text, in order; raises TokenError where it has no tokens. Commands of
+    clients (psql's ``\c``, mysql's DELIMITER, SQL*Plus's SPOOL) are left out.
+    """
+    text = _as_sent(text, dialect)
     tokens = tokenize(text, dialect)
     yield from _Splitter(text, tokens, dialect, frozenset(), inside=False).pieces()
+
+
+# --- commands of clients -------------------------------------------------------------------------
+
+
+def _as_sent(text: str, dialect: str) -> str:
+    """The text as a client sends it: its own commands are blanks, so that places stay."""
+    text = text.replace("\ufeff", " ", 1) if text.startswith("\ufeff") else text
+    if dialect in _OF_PSQL and "\\" in text:
+        return _ENDING.sub(_semicolon, _META.sub(_blank, _COPY.sub(_server_copy, text)))
+    if dialect in _OF_MYSQL and "delimiter" in text.lower():
+        return "".join(_with_semicolons(text.splitlines(keepends=True)))
+    if dialect == "oracle":
+        return _RUN.sub(_semicolon, _SQLPLUS.sub(_blank, text))
+    return _SQLCMD.sub(_blank, text) if dialect in _LOOSE and ":" in text else text
+
+
+_OF_PSQL: Final = frozenset({"postgres", "redshift", "materialize", "risingwave"})
+_OF_MYSQL: Final = frozenset({"mysql", "doris", "starrocks", "singlestore"})
+_COPY: Final = re.compile(r"(?im)^([ \t]*)\\(copy\b[^\n]*)(\n|\Z)")
+_META: Final = re.compile(r"(?m)^[ \t]*\\[^\n]*")
+_ENDING: Final = re.compile(r"(?<=\s)\\(?:g|gx|gset|gexec|gdesc|watch|crosstabview)\b[^\n]*")
+_SQLPLUS: Final = re.compile(
+    r"(?im)^[ \t]*(?:spool|prompt|whenever|rem|remark|accept|undefine|ttitle|btitle)\b[^\n]*"
+    r"|^[ \t]*set[ \t]+\w+[ \t]+(?:on|off|\d+)\b[^\n=]*$|^[ \t]*@[^\n]*"
+)
+_RUN: Final = re.compile(r"(?m)^[ \t]*/[ \t]*\r?$")
+_SQLCMD: Final = re.compile(r"(?im)^[ \t]*:(?:r|setvar|on|out|error|connect|exit|quit)\b[^\n]*")
+_DELIMITER: Final = re.compile(r"(?i)\s*delimiter\s+(\S+)\s*")
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+def _semicolon(match: re.Match[str]) -> str:
+    return ";".ljust(len(match[0]))
+
+
+def _server_copy(match: re.Match[str]) -> str:
+    r"""``\copy t from 'f'`` is a COPY that ends with its line."""
+    return f"{match[1]} {match[2]}{';' if match[3] else ''}"
+
+
+def _with_semicolons(lines: Iterable[str]) -> Iterator[str]:
+    """``DELIMITER //`` … ``END //`` => ``END ;``."""
+    delimiter = ";"
+    for line in lines:
+        if (changed := _DELIMITER.fullmatch(line)) is not None:
+            delimiter = changed[1]
+            yield "\n"
+            continue
+        body = line.rstrip()
+        if delimiter != ";" and body.endswith(delimiter):
+            line = f"{body.removesuffix(delimiter)};\n"
+        yield line
+
+
+# --------------------------------------------------------------------------------------------------
 
 
 _BODIES: Final = frozenset(
@@ -134,6 +197,8 @@ class _Splitter:
         reading = _READINGS.get(word)
         if word in {";", "GO", ")", "/"}:  # the last of SQL*Plus
             self._place += 1
+            if word == "GO" and self._word().isdecimal():  # GO 5: five times
+                self._place += 1
         elif reading is not None:
             yield from reading(self)
         elif word == "CREATE" and (kind := self._created()) in _ROUTINES:

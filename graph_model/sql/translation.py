@@ -44,6 +44,7 @@ DYNAMIC: Final = "dynamic-sql"
 CALLED: Final = "called-procedure"
 FOREIGN: Final = "other-language"
 _PUT_TOGETHER: Final = "SQL that is put together when it runs"
+_TEMPLATE: Final = "a template ({{ … }}, {% … %}): SQL is what it is compiled to"
 _ELSEWHERE: Final = "its statements are not in this text"
 
 
@@ -200,7 +201,9 @@ class _Script:
                 words_of(piece.tokens), SqlGap(LARGE, "its columns are too many to be read")
             )
         except Exception as error:  # hostile text may raise any error in a parser
-            self._unread(words_of(piece.tokens), SqlGap(UNREADABLE, _reason(error)))
+            words = words_of(piece.tokens)
+            detail = _TEMPLATE if _is_template(words) else _reason(error)
+            self._unread(words, SqlGap(UNREADABLE, detail))
         self._steps_left -= steps - reader.steps_left
 
     def _effect(self, piece: ScriptPiece, reader: QueryReader) -> StatementEffect | None:
@@ -371,6 +374,14 @@ def _added(known: Sequence[ColumnValue], added: Sequence[ColumnValue]) -> list[C
         for value in known
     ]
     return united + list(by_name.values())
+
+
+def _is_template(words: Sequence[Word]) -> bool:
+    return any(
+        word.text in {"{%", "{{"} or (word.text == "{" and words[place - 1].text == "{")
+        for place, word in enumerate(words)
+        if place and not word.literal
+    ) or any(word.text.startswith(("{%", "{{")) for word in words[:1])
 
 
 def _reason(error: Exception) -> str:

@@ -19,6 +19,7 @@ from graph_model.sql import (
     translation,
 )
 from graph_model.sql.reply import GAPS, lines, report, report_json, statements_json
+from graph_model.sql.scopes import UNSUPPORTED
 from graph_model.sql.translation import LARGE, MOST_CHARACTERS, NESTED, UNREADABLE
 
 FIVE: Final = ("redshift", "postgres", "spark", "snowflake", "tsql")
@@ -131,6 +132,51 @@ def test_a_search_path_takes_the_first_schema_that_has_the_table() -> None:
     )
     assert statement.reads == ("x.u", "y.t")
     assert [column.sources for column in statement.columns] == [("y.t#a",)]
+
+
+# --- what clients add to a text -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "expected"),
+    [
+        ("postgres", "\ufeffINSERT INTO u (a) SELECT a FROM t", ["t > u"]),
+        ("postgres", "\\set x on\nINSERT INTO u (a) SELECT a FROM t;\n\\i f.sql\n", ["t > u"]),
+        ("postgres", "SELECT a FROM t \\gset x_\nSELECT a FROM s;", ["t > ", "s > "]),
+        ("postgres", "\\copy u from 'x.csv' csv\nSELECT a FROM t", ["x.csv > u", "t > "]),
+        ("postgres", "INSERT INTO u (a) SELECT a FROM t WHERE b = :'v' OR c = :v", ["t > u"]),
+        ("oracle", "SELECT a FROM t WHERE b = :1 AND c = :n", ["T > "]),
+        (
+            "oracle",
+            "SET ECHO ON\nspool x\nINSERT INTO u (a) SELECT a FROM t\n/\n@f\nSELECT b FROM s;",
+            ["T > U", "S > "],
+        ),
+        (
+            "mysql",
+            "DELIMITER //\r\nCREATE PROCEDURE p() BEGIN INSERT INTO u SELECT a FROM t; END //\r\n"
+            "DELIMITER ;\r\nINSERT INTO w (a) SELECT a FROM s;",
+            ["t > u", "s > w"],
+        ),
+        ("tsql", ":setvar x y\nSELECT a FROM t\nGO 5\nSELECT a FROM s\nGO", ["t > ", "s > "]),
+        ("snowflake", "SELECT v:1 AS a FROM t", ["T > "]),
+    ],
+)
+def test_what_a_client_adds_to_a_text_is_no_statement(
+    dialect: str, text: str, expected: list[str]
+) -> None:
+    statements = translate(text, dialect)
+    assert [f"{' '.join(s.reads)} > {' '.join(s.writes)}" for s in statements] == expected
+    assert not {UNREADABLE, UNSUPPORTED} & set(codes(statements))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["SELECT a FROM {{ ref('t') }}", "{% if x %} SELECT a FROM db.{{ s }}.t {% endif %}"],
+)
+def test_a_template_is_a_gap_that_says_so(text: str) -> None:
+    (statement,) = translate(text, "redshift")
+    assert (statement.reads, statement.writes, statement.columns) == ((), (), ())
+    assert ["template" in gap.detail for gap in statement.gaps] == [True]
 
 
 # --- bounds --------------------------------------------------------------------------------------
