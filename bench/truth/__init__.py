@@ -24,6 +24,8 @@ The verdicts:
 - precision = confirmed / (confirmed + refuted); recall = explained / all movements; coverage =
   confirmed / all edges, so that untested edges cannot hide.
 
-Only Spark's results decide: which edges were derived has no say in which columns are
+``statements`` holds texts of SQL to the same, in SQLite or DuckDB.
+
+Only the engines' results decide: which edges were derived has no say in which columns are
 changed.
 """
