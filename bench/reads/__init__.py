@@ -12,6 +12,7 @@ JSON is there.
 
 The *floor* of a graph question is a raw walk, breadth first, over the same edges by the same driver
 until it has seen the nodes of the answer, with one look-up by index a level. CPU is that of this
-process and of the engine's JVM together. ``--reruns`` then adds 1,000 executions to each of 100
-jobs and asks again; ``--plans`` stores so many plans and asks for their pages.
+process and of the engine's JVM together. ``--days`` makes an estate that has lived: every job runs
+once more on each. ``--reruns`` then adds 1,000 executions to each of 100 jobs and asks again;
+``--plans`` stores so many plans and asks for their pages.
 """

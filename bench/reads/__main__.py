@@ -14,9 +14,12 @@ from bench.reads.lake import Hub, Lake, rerun
 from bench.reads.plans import page, store_plans
 from bench.reads.questions import Cost, Question, ask, hub_questions, measure, questions
 from bench.reads.stores import Stores, open_stores
+from graph_model import labels
 from graph_model.facts import ExecutionRow, Facts
+from graph_model.stores.database import chunks
 
 _WARM: Final = 20
+_MINUTES: Final = 24 * 60
 
 
 def main() -> None:
@@ -24,6 +27,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=5000)
     parser.add_argument("--layers", type=int, default=5)
     parser.add_argument("--requests", type=int, default=20, help="of each question")
+    parser.add_argument("--days", type=int, default=0, help="on which every job runs once more")
     parser.add_argument("--reruns", type=int, default=1000, help="of each of 100 jobs")
     parser.add_argument("--plans", type=int, default=40_000, help="stored, for the page of one")
     parser.add_argument("--readers", type=int, default=5000, help="jobs that read one table")
@@ -37,6 +41,8 @@ def main() -> None:
         if not listed:
             parser.error(f"--only: expected part of one of {', '.join(one.name for one in known)}")
         load(stores, lake.facts())
+        if options.days:
+            add_days(stores, lake, options.days)
         before = compare(stores, listed, options.requests)
         if options.reruns:
             add_reruns(stores, lake, options.reruns)
@@ -104,6 +110,18 @@ def add_reruns(stores: Stores, lake: Lake, count: int) -> None:
         rows += [rerun(page.items[0], number) for number in range(1, count + 1)]
     stores.catalogue.copy(rows)
     print(f"{len(rows):,} more executions")
+
+
+def add_days(stores: Stores, lake: Lake, days: int) -> None:
+    """A daily run of every job; each fourth job appends, the others overwrite."""
+    for jobs in chunks(range(lake.jobs)):
+        rows: list[ExecutionRow] = []
+        for job in jobs:
+            page = stores.catalogue.executions(target=lake.dataset_id(job), limit=1)
+            first = page.items[0]._replace(mode=labels.OVERWRITE if job % 4 else labels.APPEND)
+            rows += [rerun(first, _MINUTES * day) for day in range(1, days + 1)]
+        stores.catalogue.copy(rows)
+    print(f"{lake.jobs * days:,} more executions")
 
 
 if __name__ == "__main__":
