@@ -39,6 +39,8 @@ def forward_add(call: Call) -> int:
 
     options = call.options
     check_name(options.name)
+    if options.to == "datazone" and not options.region:
+        raise InvalidInput("region: give that of the domain, as --region eu-west-1")
     rules: Any = {}
     if options.rules:
         text = read_text(options.rules)
@@ -65,7 +67,16 @@ def forward_test(call: Call) -> int:
 
     with _opened(call) as (_, states):
         state = states.get(call.options.name)
-    call.say(f"{state.name}: {open_backend(read_definition(state.definition)).test()}")
+    definition = read_definition(state.definition)
+    refusal = open_backend(definition).test()
+    if call.options.json:
+        call.say(json.dumps({"name": state.name, "to": definition.to, "refusal": refusal or None}))
+    elif refusal:
+        call.say(f"{state.name} answers, and refuses an empty document, as it should")
+    elif definition.to == "kafka":
+        call.say(f"{state.name}: its brokers answer")
+    else:
+        call.say(f"{state.name} answers, and takes even an empty document: does it keep lineage?")
     return 0
 
 
@@ -315,6 +326,8 @@ plans are sent as events of OpenLineage with their columns. docs/forward.md
     ):
         action = add_command(actions, name, command, summary, f"  headwater forward {name} marquez")
         action.add_argument("name", metavar="NAME", help="its name")
+        if command is forward_test:
+            action.add_argument("--json", action="store_true", help="as JSON, with its answer")
         parsers.append(action)
     for parser in parsers:
         add_settings(parser, "data", "database", "bodies")
@@ -328,9 +341,9 @@ def _add_add(actions: Any) -> argparse.ArgumentParser:
         "add a destination",
         """\
 Secrets are named, never given: --secret env:MARQUEZ_TOKEN is a variable of the process that sends,
---secret secret:NAME one in AWS Secrets Manager. It is sent as a bearer token (as X-API-Key to
-another Headwater); for Kafka it holds librdkafka's settings as JSON. DataZone is signed with the
-credentials of the process.
+--secret file:/PATH a file that it reads, --secret secret:NAME one in AWS Secrets Manager. It is
+sent as a bearer token (as X-API-Key to another Headwater); for Kafka it holds librdkafka's settings
+as JSON. DataZone is signed with the credentials of the process, for the domain's --region.
 
   headwater forward add marquez --to openlineage --address http://localhost:5000
   headwater forward add lake --to headwater --address https://lineage.example --secret env:KEY
@@ -341,8 +354,10 @@ credentials of the process.
     added.add_argument(
         "--address", required=True, help="URL; brokers for kafka; the domain's id for datazone"
     )
-    added.add_argument("--secret", default="", metavar="REFERENCE", help="env:NAME or secret:NAME")
-    added.add_argument("--region", default="", help="of a DataZone domain")
+    added.add_argument(
+        "--secret", default="", metavar="REFERENCE", help="env:NAME, file:/PATH or secret:NAME"
+    )
+    added.add_argument("--region", default="", help="of a DataZone domain, for which it is needed")
     added.add_argument("--topic", default="", help="of Kafka")
     added.add_argument("--rules", default="", metavar="FILE", help="rules: docs/forward.md")
     added.add_argument(

@@ -531,6 +531,7 @@ def test_the_metrics_tell_lag_and_failure_of_each_destination(
         ({"to": "kafka", "topic": "t", "address": "me:p4ss@b:9092"}, "address: expected brokers"),
         ({"address": "https://there/?t=t0k3n"}, "address: expected one without user"),
         ({"secret": "hunter2"}, "secret: expected env:NAME"),
+        ({"secret": "file:hunter2"}, "secret: expected env:NAME"),
         ({"connections": 17}, "connections: expected 1 to 16"),
         ({"topic": "t"}, "topic: expected for kafka"),
         ({"region": "eu-west-1"}, "region: expected for datazone"),
@@ -566,6 +567,17 @@ def test_the_secret_is_read_when_it_is_sent_and_named_where_it_is_missing(
     assert b"s3cr3t" not in (estate.folder / DATABASE_FILE).read_bytes()
     with pytest.raises(Unavailable):
         read_secret("env:NOBODY_SETS_THIS", {})
+
+
+def test_a_file_may_hold_the_secret(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    with pytest.raises(Unavailable, match="token cannot be read"):
+        read_secret(f"file:{file}")
+    file.write_text("\n")
+    with pytest.raises(Unavailable, match="has no secret"):
+        read_secret(f"file:{file}")
+    file.write_text("s3cr3t\n")
+    assert read_secret(f"file:{file}").strip() == "s3cr3t"
 
 
 def test_the_secret_is_in_no_reason_and_a_reason_is_a_line(
@@ -702,11 +714,16 @@ def test_the_command_adds_tests_sends_lists_and_removes(
         "headwater forward run sends them, and what comes later",
     ]
     assert "has it already" in forward(*added)[1]
+    code, said = forward("add", "company", "--to", "datazone", "--address", "dzd_a")
+    assert (code, "--region eu-west-1" in said) == (1, True)
     server.answer = lambda _: (422, {})
-    assert "as it should" in forward("test", "marquez")[1]
+    said = forward("test", "marquez")[1]
+    assert said == "marquez answers, and refuses an empty document, as it should\n"
+    answered = {"name": "marquez", "to": "openlineage", "refusal": "422"}
+    assert json.loads(forward("test", "marquez", "--json")[1]) == answered
     server.answer = lambda _: (201, {})
     assert forward("run", "--once")[0] == 0
-    assert [one.document["run"]["runId"][-2:] for one in server.received[1:]] == ["01"]
+    assert [one.document["run"]["runId"][-2:] for one in server.received[2:]] == ["01"]
     code, listed = forward("list")
     assert (code, "1 sent, 0 positions behind, 0 refused" in listed) == (0, True)
     assert json.loads(forward("list", "--json")[1])["items"][0]["lag"] == 0
