@@ -123,10 +123,12 @@ class Row(NamedTuple):
         return self.named or self.variable.removeprefix(PREFIX).lower()
 
 
-def _whole(least: int, most: int) -> Callable[[str], int]:
+def _whole(least: int, most: int, unit: str = "") -> Callable[[str], int]:
+    of_unit = f" of {unit}" if unit else ""
+
     def read(text: str) -> int:
         if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
-            raise ValueError(f"a whole number from {least} to {most}")
+            raise ValueError(f"a whole number{of_unit} from {least} to {most}")
         return int(text)
 
     return read
@@ -141,15 +143,15 @@ def _read_port(text: str) -> int | None:
 
 
 def _mebibytes(text: str) -> int:
-    return _whole(1, 1024)(text) * _MEBIBYTE
+    return _whole(1, 1024, "MB")(text) * _MEBIBYTE
 
 
 def _reserved_mebibytes(text: str) -> int:
-    return _whole(0, 1_048_576)(text) * _MEBIBYTE
+    return _whole(0, 1_048_576, "MB")(text) * _MEBIBYTE
 
 
 def _kibibytes(most: int) -> Callable[[str], int]:
-    count = _whole(1, most)
+    count = _whole(1, most, "kB")
     return lambda text: count(text) * 1024
 
 

@@ -112,6 +112,10 @@ class _NoParameters(marshmallow.Schema):
     error_messages = {"unknown": "no parameter"}  # noqa: RUF012 - marshmallow's own name
 
 
+class _NoBody(marshmallow.Schema):
+    error_messages = {"type": "no body", "unknown": "no field"}  # noqa: RUF012 - likewise
+
+
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
     """flask-smorest's blueprint with types; see the module's docstring."""
 
@@ -173,6 +177,18 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             return view(*arguments, **options)
 
         return self.arguments(_NoParameters)(cast("View", checked))
+
+    def no_body(self, view: View) -> View:
+        """The route takes no body: one that is neither empty nor an empty object is a 400."""
+
+        @wraps(view)
+        def checked(*arguments: Any, **options: Any) -> Any:
+            self.ARGUMENTS_PARSER.parse(
+                _NoBody, flask.request, location="json", unknown=marshmallow.RAISE
+            )
+            return view(*arguments, **options)
+
+        return cast("View", checked)
 
     def takes(
         self,

@@ -222,6 +222,7 @@ def replay(body: Mapping[str, Any]) -> dict[str, int]:
 @blueprint.route("/journal/rebuild", methods=["POST"])
 @blueprint.no_parameters
 @blueprint.response(202, RebuildReply)
+@blueprint.no_body
 def start_rebuild() -> dict[str, Any]:
     """Project everything anew beside the projection in force; a running rebuild continues."""
     service = current_service()

@@ -238,6 +238,7 @@ def post_declarations(body: Mapping[str, Any]) -> Response:
 @blueprint.route("/declarations/<key>", methods=["DELETE"])
 @blueprint.arguments(RetractQuery)
 @blueprint.response(200, DeclarationReply)
+@blueprint.no_body
 def delete_declaration(query: Mapping[str, Any], key: str) -> Response:
     """Retract a declaration, as its author or an admin. Lineage that runs support stays."""
     service = current_service()

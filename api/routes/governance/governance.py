@@ -124,6 +124,7 @@ def put_layer(query: Mapping[str, Any], body: Mapping[str, Any], name: str) -> R
 @blueprint.route("/layers/<name>", methods=["DELETE"])
 @blueprint.arguments(ChangeQuery)
 @blueprint.describes(LayerReply)
+@blueprint.no_body
 def delete_layer(query: Mapping[str, Any], name: str) -> Response:
     """Remove a layer; with ``preview=true`` list the datasets whose layer would change."""
     service = current_service()
@@ -194,6 +195,7 @@ def classify(query: Mapping[str, Any], body: Mapping[str, Any], tag: str) -> Res
 @blueprint.route("/classifications/<tag>", methods=["DELETE"])
 @blueprint.arguments(NodeQuery)
 @blueprint.describes(AssignmentsReply)
+@blueprint.no_body
 def declassify(query: Mapping[str, Any], tag: str) -> Response:
     """Take a tag off a dataset or a column."""
     service = current_service()
@@ -235,6 +237,7 @@ def put_block(body: Mapping[str, Any], tag: str) -> Response:
 @blueprint.route("/classifications/<tag>/blocks", methods=["DELETE"])
 @blueprint.arguments(BlockQuery)
 @blueprint.describes(AssignmentsReply)
+@blueprint.no_body
 def delete_block(query: Mapping[str, Any], tag: str) -> Response:
     """The tag follows the edge again."""
     service = current_service()
@@ -312,6 +315,7 @@ def put_rule(query: Mapping[str, Any], body: Mapping[str, Any], name: str) -> Re
 @quality_routes.route("/quality-rules/<name>", methods=["DELETE"])
 @quality_routes.arguments(ChangeQuery)
 @quality_routes.describes(QualityRuleReply)
+@quality_routes.no_body
 def delete_rule(query: Mapping[str, Any], name: str) -> Response:
     """Remove a rule; with ``preview=true`` list the datasets whose mark would change."""
     service = current_service()
@@ -369,6 +373,7 @@ def put_rules(query: Mapping[str, Any], body: Mapping[str, Any]) -> Response:
 @naming_routes.route("/rules", methods=["DELETE"])
 @naming_routes.arguments(ChangeQuery)
 @naming_routes.describes(RulesReply)
+@naming_routes.no_body
 def delete_rules(query: Mapping[str, Any]) -> Response:
     """Return to the rules of the program."""
     return _change(DEFAULT_RULES, None, "", preview=query["preview"])

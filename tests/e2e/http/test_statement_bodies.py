@@ -104,3 +104,20 @@ def test_a_captured_plan_that_is_none_is_refused_in_one_plain_sentence(client: F
     assert answer.status_code == 400
     said = "body:1: expected a plan or an event, not an empty object"
     assert answer.get_json()["message"] == said
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("POST", "/journal/rebuild"), ("DELETE", "/rules"), ("DELETE", "/layers/lake")],
+)
+def test_a_route_without_a_body_takes_an_empty_one_alone(
+    client: FlaskClient, method: str, path: str
+) -> None:
+    def ask(body: bytes) -> Any:
+        return client.open(path, method=method, data=body, content_type="application/json")
+
+    put(client, LAYER)
+    for broken in (b"{", b"[]", b'{"preview": true}'):
+        answer = ask(broken)
+        assert answer.status_code == 400, (broken, answer.text)
+    assert ask(b"{}").status_code < 300
