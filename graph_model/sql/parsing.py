@@ -79,6 +79,10 @@ def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
         return _with_deletion(tokens, dialect)
     if words[:2] == ["UPDATE", "("]:
         return _with_alias(tokens, dialect)
+    if words[:4] == ["MERGE", "WITH", "SCHEMA", "EVOLUTION"]:
+        return [tokens[0], *tokens[4:]]
+    if words[:2] == ["ALTER", "TABLE"] and dialect == "clickhouse":
+        return _as_mutation(tokens, dialect)
     if words[:1] == ["REPLACE"]:  # REPLACE INTO t SELECT …
         return [_as(tokens[0], TokenType.INSERT), *tokens[1:]]
     if words[:3] == ["CREATE", "OR", "ALTER"]:
@@ -183,6 +187,20 @@ _BEFORE_VALUES: Final = frozenset(
     {"=", "<", ">", "<=", ">=", "<>", "!=", "(", ",", "+", "-", "*", "/", "||", "AND", "OR", "IN",
      "LIKE", "BETWEEN", "THEN", "ELSE", "SELECT", "LIMIT", "OFFSET", "WHEN", "NOT"}
 )  # fmt: skip
+
+
+def _as_mutation(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
+    """``ALTER TABLE t UPDATE b = c WHERE a`` => ``UPDATE t SET b = c WHERE a``; DELETE, too."""
+    words = [token.text.upper() for token in tokens]
+    place = next((p for p, word in enumerate(words) if [word] in _CHANGES[:2]), 0)
+    end = words.index("ON", 0, place) if "ON" in words[:place] else place
+    if words[place : place + 1] == ["UPDATE"]:
+        changed = tokenize("SET", dialect)
+        return [tokens[place], *tokens[2:end], *changed, *tokens[place + 1 :]]
+    if place:
+        begin = tokenize("DELETE FROM", dialect)
+        return [*begin, *tokens[2:end], *tokens[place + 1 :]]
+    return tokens
 
 
 def _with_alias(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:

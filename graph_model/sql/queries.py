@@ -266,6 +266,7 @@ class QueryReader(NameReader):
             self.names.identifier(window.this).lower(): window
             for window in node.args.get("windows") or ()
         }
+        frame.aliases.update(self._scalars(node, outer, commons))
         values: list[ColumnValue] = []
         for projection in node.expressions:
             made = self._projected(projection, frame)
@@ -278,6 +279,17 @@ class QueryReader(NameReader):
         self._grouped(node, frame, outputs)
         self._ordered(node, frame, outputs)
         return self._result(frame, values)
+
+    def _scalars(
+        self, node: exp.Select, outer: SelectScope | None, commons: Commons
+    ) -> Iterator[tuple[str, ColumnValue]]:
+        """``WITH (SELECT max(d) FROM s) AS m``, as ClickHouse has it: m is a value."""
+        clause = node.args.get("with_")
+        for common in clause.expressions if clause is not None else ():
+            if common.args.get("scalar"):
+                name = self.names.identifier(common.args["alias"].this)
+                value = self.value(common.this, name, SelectScope(outer, commons))
+                yield name.lower(), value
 
     def from_clause(
         self, node: exp.Expr, outer: SelectScope | None, commons: Commons
@@ -513,6 +525,11 @@ class QueryReader(NameReader):
     def add(self, node: exp.Expr, frame: SelectScope, *, hidden: bool = False) -> None:
         """An item of FROM, with the joins that hang at it, as a source of the frame."""
         self.step()
+        if isinstance(node, exp.Final | exp.Stream):  # FROM t FINAL, FROM STREAM(t): t
+            inner = node.this.unnest() if isinstance(node.this, exp.Subquery) else node.this
+            if (around := node.args.get("alias")) is not None and not inner.args.get("alias"):
+                inner.set("alias", around)
+            node = inner
         if isinstance(node, exp.AtIndex):  # FROM t, t.items AS i AT place
             place = self.names.identifier(node.expression)
             frame.shared[place.lower()] = ColumnValue(place)
@@ -607,8 +624,9 @@ class QueryReader(NameReader):
 
     def _function(self, node: exp.Table, frame: SelectScope) -> SqlRelation:
         """A table function: files that it names are read, its columns come from its arguments."""
+        reading = _reads_a_file(node.this)
         for literal in node.this.find_all(exp.Literal):
-            if literal.is_string and "://" in literal.this:
+            if literal.is_string and (reading or "://" in literal.this):
                 self.reads[literal.this] = None
                 return base_table(literal.this, None)
         flows = self.flows(node.this, frame)
@@ -872,6 +890,14 @@ class QueryReader(NameReader):
             self.step(len(influence.leaves))
             flowing.update((leaf, deciding) for leaf in influence.leaves)
         return frozenset(flowing)
+
+
+def _reads_a_file(function: exp.Expr) -> bool:
+    """``read_csv('x.csv')``, ``read_files('/x')``: the first text is a file or a folder."""
+    if isinstance(function, exp.Anonymous):
+        name = str(function.this).lower()
+        return name.startswith("read_") or name == "parquet_scan"
+    return isinstance(function, exp.ReadCSV | exp.ReadParquet)
 
 
 def is_hash(table: exp.Table) -> bool:
