@@ -35,7 +35,7 @@ from api.service.sources import answer_errors, current_sources, lacking
 from graph_model.answers import classifications, dataset_writes, facets, overview
 from graph_model.answers import jobs as job_answers
 from graph_model.answers import runs as run_answers
-from graph_model.answers.nodes import ExecutionView, execution_views
+from graph_model.answers.nodes import ExecutionView, execution_views, times_seen
 from graph_model.answers.openlineage_names import Name, find_dataset, find_job, name_of
 from graph_model.answers.reported_events import MOST_READ, walk_events
 from graph_model.answers.sources import BoundedRows, Sources
@@ -562,13 +562,15 @@ class _Hit(NamedTuple):
 
 
 def _hits(sources: Sources, ids: Sequence[str]) -> list[_Hit]:
-    """The datasets and jobs with these ids, in this order, each with its newest write or run."""
+    """The datasets and jobs with these ids, in this order, each with its newest write or run; a
+    dataset without a write with its newest read.
+    """
     written = sources.catalogue.last_writes(ids, None)
     ran = sources.catalogue.last_executions(ids, None)
-    named = {
-        row.id: _Hit(DATASET, name_of(row.uri, row.scope), written.get(row.id))
-        for row in sources.catalogue.datasets(ids)
-    }
+    rows = sources.catalogue.datasets(ids)
+    seen = times_seen(sources, {row.id for row in rows} - written.keys(), None)
+    times = {key: last for key, (_, last) in seen.items()} | written
+    named = {row.id: _Hit(DATASET, name_of(row.uri, row.scope), times.get(row.id)) for row in rows}
     for row in sources.catalogue.jobs(ids):
         last = ran.get(row.id)
         named[row.id] = _Hit(JOB, Name(row.namespace, row.name), last.at if last else None)

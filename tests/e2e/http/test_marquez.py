@@ -235,6 +235,7 @@ def test_runs_before_the_newest_executions_are_not_counted_as_none(
 def test_a_search_gives_node_ids(client: FlaskClient) -> None:
     found = get(client, "/search", q="raw")
     assert [one["nodeId"] for one in found["results"]] == [f"dataset:{LAKE}:a/raw"]
+    assert found["results"][0]["updatedAt"] == "2026-03-01T10:01:00.000Z"  # it was only read
     assert get(client, "/search", q="raw", filter="job")["results"] == []
 
 
@@ -333,3 +334,47 @@ def test_of_a_job_with_many_tables_the_columns_of_some_are_drawn(
 def test_a_search_in_a_namespace_looks_behind_the_first_results(client: FlaskClient) -> None:
     found = get(client, "/search", q="b", namespace=LAKE, limit=1)
     assert [one["nodeId"] for one in found["results"]] == [f"dataset:{LAKE}:b"]
+
+
+_DATASET = f"/namespaces/{ENCODED}/datasets/b"
+_TO_B = "/namespaces/etl/jobs/to%20b"
+_RUN = "/jobs/runs/11111111-2222-7333-8444-000000000001"
+_SHOWN = "limit=100&offset=0"
+#: What each method of Marquez's Python client (0.50) sends, and fields of the reply.
+_SENT = [
+    ("create_namespace", "PUT", "/namespaces/n", "code message"),
+    ("get_namespace", "GET", "/namespaces/etl", "name createdAt updatedAt ownerName isHidden"),
+    ("list_namespaces", "GET", f"/namespaces?{_SHOWN}", "namespaces"),
+    ("list_events", "GET", f"/events?{_SHOWN}", "events totalCount"),
+    ("list_events", "GET", f"/events/etl?{_SHOWN}", "events totalCount"),
+    ("create_source", "PUT", "/sources/s", "code message"),
+    ("get_source", "GET", f"/sources/{ENCODED}", "type name connectionUrl description"),
+    ("list_sources", "GET", f"/sources?{_SHOWN}", "sources"),
+    ("create_dataset", "PUT", _DATASET, "code message"),
+    ("get_dataset", "GET", _DATASET, "id type fields tags currentVersion columnLineage deleted"),
+    ("list_dataset_versions", "GET", f"{_DATASET}/versions?{_SHOWN}", "versions totalCount"),
+    ("list_datasets", "GET", f"/namespaces/{ENCODED}/datasets?{_SHOWN}", "datasets totalCount"),
+    ("tag_dataset", "POST", f"{_DATASET}/tags/PII", "code message"),
+    ("tag_dataset_field", "POST", f"{_DATASET}/fields/x/tags/PII", "code message"),
+    ("create_job", "PUT", _TO_B, "code message"),
+    ("get_job", "GET", _TO_B, "id type inputs outputs latestRun latestRuns currentVersion labels"),
+    ("list_jobs", "GET", f"/namespaces/etl/jobs?{_SHOWN}", "jobs totalCount"),
+    ("create_job_run", "POST", f"{_TO_B}/runs", "code message"),
+    ("list_job_runs", "GET", f"{_TO_B}/runs?{_SHOWN}", "runs totalCount"),
+    ("get_job_run", "GET", _RUN, "id state args jobVersion durationMs outputDatasetVersions"),
+    ("mark_job_run_as_started", "POST", f"{_RUN}/start?at=2026-03-01", "code message"),
+    ("mark_job_run_as_completed", "POST", f"{_RUN}/complete?at=2026-03-01", "code message"),
+    ("mark_job_run_as_failed", "POST", f"{_RUN}/fail?at=2026-03-01", "code message"),
+    ("mark_job_run_as_aborted", "POST", f"{_RUN}/abort?at=2026-03-01", "code message"),
+    ("list_tags", "GET", "/tags", "tags"),
+    ("create_tag", "PUT", "/tags/PII", "code message"),
+]
+
+
+@pytest.mark.parametrize(("called", "method", "path", "fields"), _SENT)
+def test_each_method_of_the_python_client_has_a_reply_that_it_can_read(
+    client: FlaskClient, called: str, method: str, path: str, fields: str
+) -> None:
+    reply = client.open(f"/api/v1{path}", method=method)
+    assert reply.status_code == (200 if method == "GET" else 405), called
+    assert set(fields.split()) <= set(reply.get_json()), called
