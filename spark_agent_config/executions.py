@@ -7,6 +7,7 @@ must not reach Python, at some tenths of a millisecond each: a class of a few li
 queries through. It is made in the JVM, by the compiler of Spark's own generated code (Janino).
 
     SparkListenerSQLExecutionEnd -> the filter -> Executions.accept -> the session's listener
+    StreamingQueryListener.Event -> the filter -> StreamEvents.accept -> the session's streams
 
 A session without a listener of its own is reported by the oldest one, and one whose listener has
 left by none. A setting in the session says whose it is: copies of a session (Spark makes one for
@@ -26,12 +27,14 @@ from typing import Any, Final
 from spark_agent_config.capture.captured import CapturedQuery
 from spark_agent_config.capture.commands.nested import NestedWrites
 from spark_agent_config.capture.questions import first_line
+from spark_agent_config.capture.streams import StreamEvents, Streams
 from spark_agent_config.delivery.document_file import now_in_milliseconds
 from spark_agent_config.delivery.outbox import Outbox
 
 _LOG: Final = logging.getLogger(__name__)
 _END: Final = "org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd"
 _CLASS: Final = "HeadwaterExecutions"
+_OF_STREAMS: Final = "org.apache.spark.sql.streaming.StreamingQueryListener$Query"
 _LOOK_SECONDS: Final = 5.0
 #: In a session's settings: whose it is.
 MARK: Final = "spark.headwater.observation"
@@ -39,12 +42,23 @@ MARK: Final = "spark.headwater.observation"
 #: do not hear of these either. An Error that a listener lets through stops Spark's application, and
 #: without Python every query would leave a stack trace in the log: nothing gets out.
 _FILTER: Final = f"""
-private final java.util.function.Consumer hearer;
+private final java.util.function.Consumer queries;
+private final java.util.function.Consumer streams;
 
-public {_CLASS}(java.util.function.Consumer hearer) {{ this.hearer = hearer; }}
+public {_CLASS}(java.util.function.Consumer queries, java.util.function.Consumer streams) {{
+    this.queries = queries;
+    this.streams = streams;
+}}
 
 public void onOtherEvent(org.apache.spark.scheduler.SparkListenerEvent event) {{
-    if (event instanceof {_END} && (({_END}) event).executionName().isDefined()) {{
+    java.util.function.Consumer hearer = null;
+    if (event instanceof {_END}) {{
+        hearer = (({_END}) event).executionName().isDefined() ? queries : null;
+    }} else {{
+        String name = event.getClass().getName();
+        hearer = name.startsWith("{_OF_STREAMS}") && !name.endsWith("IdleEvent") ? streams : null;
+    }}
+    if (hearer != null) {{
         try {{
             hearer.accept(event);
         }} catch (Throwable gone) {{
@@ -180,15 +194,19 @@ class Executions:
         """The name tells it from those of other Python processes in the same application."""
         self._name = name
         self._listeners: dict[str, QueryListener | None] = {}  # by mark; None: it has left
+        self._streams: dict[str, Streams] = {}
         self._lock = threading.Lock()
         self._has_failed = False
 
-    def join(self, session: Any, listener: QueryListener) -> str:
-        """Report the queries of a session of the JVM to the listener. Returns its mark."""
+    def join(self, session: Any, listener: QueryListener, streams: Streams) -> str:
+        """Report the queries of a session of the JVM to the listener, and its streaming queries.
+        Returns its mark.
+        """
         mark = f"{self._name} {session_key(session)}"
         with self._lock:
             self._listeners.pop(mark, None)
             self._listeners[mark] = listener
+            self._streams[mark] = streams
         session.conf().set(MARK, mark)
         return mark
 
@@ -196,7 +214,24 @@ class Executions:
         """Whether no listener is left."""
         with self._lock:
             self._listeners[mark] = None
+            self._streams.pop(mark, None)
             return not any(self._listeners.values())
+
+    def streams_of(self, find: Callable[[str], Any], query: str, run: str) -> Streams | None:
+        """Who follows a streaming query: the one that saw it start, else that of its session.
+
+        ``find`` returns the running query of an id, None where there is none any more.
+        """
+        with self._lock:
+            every = list(self._streams.values())
+        known = next((streams for streams in every if streams.knows(run)), None)
+        running = None if known is not None else find(query)
+        if running is None:
+            return known
+        listener = self._listener_of(running.sparkSession())
+        with self._lock:
+            marks = [mark for mark, each in self._listeners.items() if each is listener]
+            return next((self._streams[mark] for mark in marks if mark in self._streams), None)
 
     def _listener_of(self, session: Any) -> QueryListener | None:
         """The one that the session's mark names. A session without a mark becomes one of the
@@ -251,7 +286,7 @@ def session_key(session: Any) -> str:
     return str(session.toString())
 
 
-def listen(context: Any, executions: Executions) -> Callable[[], object]:
+def listen(context: Any, executions: Executions, streams: StreamEvents) -> Callable[[], object]:
     """Add the application's listener to a SparkContext; returns a function that takes it out.
 
     Raises py4j's exceptions where this Spark has no compiler, or another bus.
@@ -260,7 +295,9 @@ def listen(context: Any, executions: Executions) -> Callable[[], object]:
     # By its constructor: py4j keeps methods by the name of a class, and this one is made anew.
     handles = context._jvm.java.util.ArrayList()  # a Python object gets into an array by a handle
     handles.add(executions)
-    listener = made.getDeclaredConstructors()[0].newInstance(_array(context, handles.get(0)))
+    handles.add(streams)
+    both = _array(context, handles.get(0), handles.get(1))
+    listener = made.getDeclaredConstructors()[0].newInstance(both)
     spark_context = context._jsc.sc()
     spark_context.addSparkListener(listener)
     return lambda: spark_context.removeSparkListener(listener)
@@ -287,7 +324,8 @@ def _compiled(context: Any, name: str, body: str, *, extended: str = "java.lang.
     return compiler.getClazz()
 
 
-def _array(context: Any, value: Any) -> Any:
-    values = context._gateway.new_array(context._jvm.Object, 1)
-    values[0] = value
-    return values
+def _array(context: Any, *values: Any) -> Any:
+    array = context._gateway.new_array(context._jvm.Object, len(values))
+    for position, value in enumerate(values):
+        array[position] = value
+    return array

@@ -51,10 +51,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from spark_agent_config.capture.captured import Application, CapturedQuery
+from spark_agent_config.capture.flows import of_flow, pipeline_of
 from spark_agent_config.capture.inspection import Inspector
 from spark_agent_config.capture.plans.plan_document import execution_event, execution_plan
 from spark_agent_config.capture.questions import first_line
-from spark_agent_config.capture.streams import Streams, streaming_listener
+from spark_agent_config.capture.streams import StreamEvents, Streams, streaming_listener
 from spark_agent_config.configuration import API_KEY_HEADER
 from spark_agent_config.delivery.document_file import FileSender, file_of, now_in_milliseconds
 from spark_agent_config.delivery.outbox import Counts, Ending, Outbox
@@ -237,6 +238,7 @@ class Observation:
 
 def documents(query: CapturedQuery, application: Application) -> tuple[Post, Post]:
     """The two requests of a query: its plan, then one event in an array."""
+    application = of_flow(application, query)
     plan = execution_plan(query, application)
     event = execution_event(query, plan["id"], application)
     return Post("execution-plans", plan), Post("execution-events", [event])
@@ -309,7 +311,8 @@ def outbox_of(
 
 def _weight(query: CapturedQuery) -> int:
     """About how many bytes a waiting query holds on to."""
-    return len(query.plan)
+    origins = [relation.origin for relation in query.relations.values()]
+    return len(query.plan) + sum(origin.weight for origin in origins if origin is not None)
 
 
 def _observe(spark: Any, given: Mapping[str, str]) -> Observation:
@@ -327,12 +330,24 @@ def _observe(spark: Any, given: Mapping[str, str]) -> Observation:
         user=context.sparkUser(),
         spark_version=str(spark.version),
         labels=labels_of(settings),
+        pipeline=pipeline_of(sys.argv, Path.cwd()),
     )
     outbox = outbox_of(settings, os.environ, lambda query: documents(query, application))
-    inspector = Inspector(context._jvm, context._jsc.hadoopConfiguration(), _gauge_of(context))
+    inspector = Inspector(
+        context._jvm,
+        context._jsc.hadoopConfiguration(),
+        _gauge_of(context),
+        lambda: streams.running(),  # beyond its end, until the bus has passed on all its queries
+    )
     listener = QueryListener(inspector.capture, outbox)
-    leave_queries = _follow_queries(spark, listener)
-    leave_streams = _follow_streams(spark, inspector, outbox)
+    streams = Streams(
+        find=lambda query: _running_stream(spark, query),
+        capture=inspector.capture_stream,
+        tell=outbox.offer,
+        complete=inspector.complete_batch,
+    )
+    leave_queries, hears_streams = _follow_queries(spark, listener, streams)
+    leave_streams = _follow_streams(spark, streams, starts_only=hears_streams)
     bus = context._jsc.sc().listenerBus()
 
     def drain(milliseconds: int) -> bool:
@@ -350,6 +365,12 @@ def _observe(spark: Any, given: Mapping[str, str]) -> Observation:
     atexit.unregister(close_all)  # the last one that is registered runs first
     atexit.register(close_all)
     return observation
+
+
+def _running_stream(spark: Any, query: str) -> Any:
+    """The streaming query of any session with that id, or None. Raises py4j's exceptions."""
+    key = spark.sparkContext._jvm.java.util.UUID.fromString(query)
+    return spark._jsparkSession.sharedState().activeStreamingQueries().get(key)
 
 
 def _is_emptied(bus: Any, milliseconds: int) -> bool:
@@ -406,8 +427,11 @@ def _forget(closed: Observation) -> None:
             del _observed[key]
 
 
-def _follow_queries(spark: Any, listener: QueryListener) -> Callable[[], object]:
-    """Report the queries of the application, and return a function that ends that.
+def _follow_queries(
+    spark: Any, listener: QueryListener, streams: Streams
+) -> tuple[Callable[[], object], bool]:
+    """Report the queries of the application, and return a function that ends that, and whether
+    the application's streams are heard, too.
 
     Where this Spark takes no listener of the application, those of the session are reported.
     """
@@ -418,11 +442,12 @@ def _follow_queries(spark: Any, listener: QueryListener) -> Callable[[], object]
     context = spark.sparkContext
     ensure_callback_server_started(context._gateway)
     try:
-        executions = _executions_of(context)
+        executions = _executions_of(spark)
     except Exception as error:
         _LOG.debug("Only this session is followed: %s", first_line(error))
-        return _follow_session(spark, listener)
-    application, mark = context.applicationId, executions.join(spark._jsparkSession, listener)
+        return _follow_session(spark, listener), False
+    application = context.applicationId
+    mark = executions.join(spark._jsparkSession, listener, streams)
 
     def leave() -> None:
         with _observing:
@@ -430,15 +455,22 @@ def _follow_queries(spark: Any, listener: QueryListener) -> Callable[[], object]
                 _, leave_spark = _executions.pop(application)
                 leave_spark()
 
-    return leave
+    return leave, True
 
 
-def _executions_of(context: Any) -> Executions:
-    """Those of the context's application, which are listened to from the first call on."""
-    application = context.applicationId
+def _executions_of(spark: Any) -> Executions:
+    """Those of the session's application, which are listened to from the first call on."""
+    application = spark.sparkContext.applicationId
     if application not in _executions:
         executions = Executions(_PROCESS)
-        _executions[application] = executions, listen(context, executions)
+        events = StreamEvents(
+            lambda query, run: executions.streams_of(
+                lambda number: _running_stream(spark, number), query, run
+            ),
+            now_in_milliseconds,
+        )
+        leave = listen(spark.sparkContext, executions, events)
+        _executions[application] = executions, leave
     return _executions[application][0]
 
 
@@ -471,22 +503,13 @@ def _follow_session(spark: Any, listener: QueryListener) -> Callable[[], object]
     return lambda: manager.unregister(handle)
 
 
-def _follow_streams(
-    spark: Any, inspector: Inspector, outbox: Outbox[CapturedQuery]
-) -> Callable[[], object]:
-    """Report streaming queries too, and return a function that ends that.
+def _follow_streams(spark: Any, streams: Streams, *, starts_only: bool) -> Callable[[], object]:
+    """Report the session's streaming queries, and return a function that ends that.
 
     If this Spark has no such listener, all else is still reported.
     """
     try:
-        manager = spark._jsparkSession.streams()
-        streams = Streams(
-            find=lambda query: manager.get(query).streamingQuery(),
-            capture=inspector.capture_stream,
-            tell=outbox.offer,
-            complete=inspector.complete_batch,
-        )
-        listener = streaming_listener(streams, now_in_milliseconds)
+        listener = streaming_listener(streams, now_in_milliseconds, starts_only=starts_only)
         spark.streams.addListener(listener)
     except Exception as error:
         _LOG.debug("Streaming queries are not followed: %s", first_line(error))

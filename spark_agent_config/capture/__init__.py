@@ -8,5 +8,6 @@ In reading order:
 ``commands``    commands that write: their targets and modes
 ``tables``      tables of catalogs and table formats: names, versions, partitions, reads of them
 ``streams``     streaming queries: one logical plan a query, one execution a batch
+``flows``       Declarative Pipelines: each flow is a job
 ``plans``       Spark's plan JSON -> a Spline document
 """

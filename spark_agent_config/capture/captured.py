@@ -37,6 +37,23 @@ class TableVersion:
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierQuery:
+    """The query whose rows an RDD holds: a checkpoint, or one batch of a stream.
+
+    ``plan`` is its JSON, empty where that is too large; ``relations`` are the reads of its leaves.
+    ``weight`` is about how many bytes it holds on to, with the origins of its own leaves.
+    """
+
+    plan: str
+    relations: Mapping[int, Relation]
+    weight: int
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(uri for r in self.relations.values() for uri in r.sources))
+
+
+@dataclass(frozen=True, slots=True)
 class Relation:
     """The read of a leaf of the plan.
 
@@ -44,7 +61,8 @@ class Relation:
     url>:<table or query>``, a table's location, ``kafka:<topic>``. Empty means unknown. ``node``
     names the reading node if it is not the leaf itself (an RDD). ``version`` is set if the read is
     bound to one. ``roots`` is FILES or FOLDERS if a pattern was expanded to nothing else.
-    ``unplaced`` is the name of the input if Spark does not give the place of the data.
+    ``unplaced`` is the name of the input if Spark does not give the place of the data. ``origin``
+    is set for an RDD whose query is known: ``sources`` are all that it reads then.
     """
 
     sources: tuple[str, ...] = ()
@@ -55,6 +73,7 @@ class Relation:
     version: TableVersion | None = None
     roots: str | None = None
     unplaced: str | None = None
+    origin: EarlierQuery | None = None
 
     @property
     def extra(self) -> dict[str, str | None]:
@@ -102,13 +121,17 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """The Spark application that runs the queries, and the labels its plans carry."""
+    """The Spark application that runs the queries, and the labels its plans carry.
+
+    ``pipeline`` is the name of the Declarative Pipeline that it runs.
+    """
 
     id: str
     name: str
     user: str
     spark_version: str
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    pipeline: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +147,7 @@ class CapturedQuery:
     them; empty: unknown. ``written_version`` is the version that the write made of a versioned
     table. ``reason`` is the effect of a command that moved no rows; ``unread`` the part of it that
     is unknown. ``staged``: the write is part of a command that makes the table (True), stands by
-    itself (False), or unknown (None).
+    itself (False), or unknown (None). ``stream`` is the name of the streaming query, if it has one.
     """
 
     command: str
@@ -142,3 +165,4 @@ class CapturedQuery:
     reason: str | None = None
     unread: str | None = None
     staged: bool | None = None
+    stream: str | None = None

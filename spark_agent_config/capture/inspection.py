@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -156,7 +156,8 @@ Metrics = dict[str, int]
 class Inspector:
     """Inspects the executions of one session. ``jvm`` and the configuration are py4j handles.
 
-    ``is_large`` says of a plan in the JVM that copying it would take too much memory there.
+    ``is_large`` says of a plan in the JVM that copying it would take too much memory there;
+    ``running`` gives the JVM's streaming queries, those whose batches are not all reported too.
     """
 
     def __init__(
@@ -164,6 +165,7 @@ class Inspector:
         jvm: Any,
         hadoop_configuration: Any,
         is_large: Callable[[Any], bool] = lambda _: False,
+        running: Callable[[], Sequence[Any]] = tuple,
     ) -> None:
         self._is_large = is_large
         questions = Questions()
@@ -172,7 +174,9 @@ class Inspector:
         self._ask_quietly = questions.ask_quietly
         self._versions = TableVersions(questions, jvm, hadoop_configuration)
         self._batches = StreamVersions(questions, self._versions)
-        self._relations = Relations(questions, tables, self._versions, jvm)
+        self._relations = Relations(
+            questions, tables, self._versions, jvm, self._whole_plan_of, running
+        )
         self._targets = Targets(questions, tables, self._relations, jvm, hadoop_configuration)
         self._generated = GeneratedColumns(questions, jvm)
         self._copies = TableCopies(questions, tables, self._targets.qualified, jvm)
@@ -285,16 +289,16 @@ class Inspector:
         write = running.logicalPlan()
         target = self._targets.of_stream(write)
         if target is None:
+            self._ask("query of a stream", lambda: self._relations.remember_stream(running), None)
             return None
-        query = write.query()
-        # Spark 3.5's running plan keeps no table of a v2 source; the one before it does.
-        analyzed = self._ask_quietly(lambda: self._relations.of_query(running.analyzedPlan()))
+        query, name = write.query(), self._ask_quietly(running.name)
         captured = CapturedQuery(
             command=STREAMING_COMMAND,
             plan=self._plan_of(write),
             target=target,
-            relations={**(analyzed or {}), **self._relations.of_query(query)},
+            relations=self._relations.of_stream(running, query),
             schema=self._ask("schema", lambda: str(query.schema().json()), None),
+            stream=None if name is None else str(name),
         )
         session = self._ask_quietly(running.sparkSession)
         captured = self._batches.with_partition_columns(captured, running)
@@ -329,7 +333,7 @@ class Inspector:
         plan = self._plan_of(command)
         if name in LIFECYCLE_COMMANDS:
             return CapturedQuery(name, plan, target)
-        plan = self._ask("projections", lambda: with_projections(plan, command), plan)
+        plan = self._with_projections(plan, command)
         if name in _COMMANDS_WITHOUT_QUERY:
             relations = self._relations_of_parts(name, command)
             reported = self._targets.reported_name(name, command)
@@ -355,6 +359,12 @@ class Inspector:
         if self._ask("size", lambda: self._is_large(command), False):
             return ""
         return self._ask("plan", lambda: str(command.toJSON()), "")
+
+    def _with_projections(self, text: str, plan: Any) -> str:
+        return self._ask("projections", lambda: with_projections(text, plan), text)
+
+    def _whole_plan_of(self, query: Any) -> str:
+        return self._with_projections(self._plan_of(query), query)
 
     def _relations_of_parts(self, name: str, command: Any) -> dict[int, Relation]:
         relations: dict[int, Relation] = {}

@@ -11,6 +11,7 @@ The shapes are the stock agent's; only ``agentInfo`` differs. The rules, operato
   that of the first branch and to the possible values of the second (``loops``);
 - a column of a CTE reference refers to the definition's column, by position, and so does a column
   of an Expand to each projection's. The agent leaves these two out;
+- an RDD whose query is known (a checkpoint, a batch of a stream) has that query below it;
 - a subquery (scalar, IN, EXISTS) becomes operations of its own below the operator that holds it,
   as additional children. The expression refers to the subquery's output columns; EXISTS refers to
   none, for it reads no column: the conditions inside carry the lineage.
@@ -21,7 +22,7 @@ from __future__ import annotations
 import json
 import logging
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -75,6 +76,7 @@ _NAMESPACE: Final = uuid.UUID("5f0c6d0e-8b1f-5d0a-9f0e-3c1f6a3f8f57")
 _READING_LEAVES: Final = frozenset(
     {"LogicalRelation", "HiveTableRelation", "DataSourceV2Relation", "DataSourceV2ScanRelation"}
 )
+_RDD: Final = "LogicalRDD"
 _LEFT_ONLY_JOINS: Final = frozenset({"LeftSemi", "LeftAnti"})
 _JOIN_TYPES: Final = {
     "Inner": "INNER",
@@ -109,11 +111,14 @@ class Column:
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """An operator on its way into the document. ``holder`` has the subquery it belongs to."""
+    """An operator on its way into the document. ``holder`` has the subquery it belongs to,
+    ``relations`` are the reads of its query: ids of columns recur in the query of an RDD.
+    """
 
     plan: Plan
     id: str
     holder: _Node | None
+    relations: Mapping[int, Relation]
     children: tuple[_Node, ...] = ()
     subqueries: tuple[_Node, ...] = ()
     output: tuple[Column, ...] = ()
@@ -178,7 +183,7 @@ def _versions(query: CapturedQuery) -> dict[str, Any]:
     """
     reads = [
         {"source": mask_text(source), **_version_json(relation.version)}
-        for relation in _in_order_of_places(query.relations)
+        for relation in _in_order_of_places(_all_relations(query.relations))
         if relation.version is not None
         for source in relation.sources
     ]
@@ -203,7 +208,7 @@ def _tables_alone(query: CapturedQuery, application: Application, reason: str) -
             "params": _path_options(relation.options) | _table_parameter(relation.table),
             "extra": relation.extra,
         }
-        for number, relation in enumerate(_in_order_of_places(query.relations), start=1)
+        for number, relation in enumerate(_in_order_of_places(query.relations.values()), start=1)
     ]
     write = _write_operation(query, [read["id"] for read in reads])
     unread = {"code": UNREAD_PLAN, "detail": reason[:_MOST_REASON]}
@@ -214,7 +219,7 @@ def _tables_alone(query: CapturedQuery, application: Application, reason: str) -
 
 def _gaps_of_places(query: CapturedQuery) -> list[dict[str, str]]:
     """One for each table that Spark gives no place of."""
-    names = {read.unplaced for read in query.relations.values()} | {query.target.unplaced}
+    names = {read.unplaced for read in _all_relations(query.relations)} | {query.target.unplaced}
     detail = "Spark does not say where {} keeps its data"
     return [
         {"code": UNKNOWN_PLACE, "detail": detail.format(name)[:_MOST_REASON]}
@@ -222,9 +227,19 @@ def _gaps_of_places(query: CapturedQuery) -> list[dict[str, str]]:
     ]
 
 
-def _in_order_of_places(relations: Mapping[int, Relation]) -> list[Relation]:
+def _all_relations(relations: Mapping[int, Relation]) -> list[Relation]:
+    """Those of the queries of RDDs as well."""
+    pending, every = [relations], list[Relation]()
+    while pending:
+        some = pending.pop().values()
+        every += some
+        pending += [relation.origin.relations for relation in some if relation.origin is not None]
+    return every
+
+
+def _in_order_of_places(relations: Iterable[Relation]) -> list[Relation]:
     """The ids that relations are kept by differ from run to run."""
-    return sorted(relations.values(), key=lambda relation: relation.sources)
+    return sorted(relations, key=lambda relation: relation.sources)
 
 
 class _Document:
@@ -280,19 +295,20 @@ class _Document:
         """A node an operator, numbered from the write down (op-0 is the write)."""
         if plan is None:
             return None
-        root = _Node(plan, self._next_operation_id(), None)
+        root = _Node(plan, self._next_operation_id(), None, self._query.relations)
         stack = [root]
         while stack:
             node = stack.pop()
             if node.plan.kind == "UnionLoop":
                 self._loops[_number_of(node.plan, "id")] = node
             made: list[_Node] = []
+            children, relations = _below(node)
             for child, holder in (
-                *((child, node.holder) for child in node.plan.children),
+                *((child, node.holder) for child in children),
                 *((subplan, node) for subplan in node.plan.subplans()),
             ):
-                made.append(_Node(merged_rows(child), self._next_operation_id(), holder))
-            split = len(node.plan.children)
+                made.append(_Node(merged_rows(child), self._next_operation_id(), holder, relations))
+            split = len(children)
             node.children, node.subqueries = tuple(made[:split]), tuple(made[split:])
             stack.extend(reversed(made))
         return root
@@ -560,13 +576,13 @@ class _Document:
     ) -> tuple[Reference, ...]:
         """The sources of a new column of an operator.
 
-        Expand: each projection's value in the same place. A view: the query's column in the same
-        place. A function over whole rows (mapInPandas, applyInPandas): all its inputs.
+        Expand: each projection's value in the same place. A view, an RDD: the query's column in
+        the same place. A function over whole rows (mapInPandas, applyInPandas): all its inputs.
         """
         if node.plan.kind == "Expand":
             values = [row[position] for row in converted.get("projections", ())]
             return _distinct(value.reference for value in values)
-        if node.plan.kind == "View" and node.children:
+        if node.plan.kind in {"View", _RDD} and node.children:
             columns = node.children[0].output
             return (columns[position].attribute.reference,) if position < len(columns) else ()
         return _distinct(value.reference for field in converted.values() for value in _flat(field))
@@ -620,8 +636,7 @@ class _Document:
         """The read of a leaf, as captured; an unknown reading leaf is a read without sources."""
         if node.children or node.plan.kind == "CTERelationRef":  # its definition reads
             return None
-        keys = [column.expression_id for column in _leaf_columns(node.plan)]
-        found = next((self._query.relations[k] for k in keys if k in self._query.relations), None)
+        found = _read_of(node)
         return found or (Relation() if node.plan.kind in _READING_LEAVES else None)
 
     def _add_hidden_read(self, relation: Relation) -> str:
@@ -707,6 +722,20 @@ def _query_of(command: Plan) -> Plan | None:
     if isinstance(index, int) and index < len(command.children):
         return command.children[index]
     return None
+
+
+def _read_of(node: _Node) -> Relation | None:
+    """The read of a leaf, as captured."""
+    keys = [column.expression_id for column in _leaf_columns(node.plan)]
+    return next((node.relations[k] for k in keys if k in node.relations), None)
+
+
+def _below(node: _Node) -> tuple[tuple[Plan, ...], Mapping[int, Relation]]:
+    """The children of an operator, and the reads of their query: that of an RDD, where known."""
+    relation = _read_of(node) if node.plan.kind == _RDD else None
+    if relation is None or relation.origin is None or not relation.origin.plan:
+        return node.plan.children, node.relations
+    return (read_plan(json.loads(relation.origin.plan)),), relation.origin.relations
 
 
 def _number_of(plan: Plan, field: str) -> int:

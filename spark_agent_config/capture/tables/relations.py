@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
-from spark_agent_config.capture.captured import Relation, Table
+from spark_agent_config.capture.captured import EarlierQuery, Relation, Table
 from spark_agent_config.capture.questions import (
     MOST,
     NO_OPTIONS,
@@ -42,20 +43,38 @@ _CHANGELOG: Final = "SparkChangelogTable"
 _WITH: Final = re.compile(r"WITH\s", re.IGNORECASE)
 _MADE_TEMPORARY: Final = re.compile(r"\sINTO\s+(?P<name>#\w+)(?=\s)", re.IGNORECASE)
 _GENERATED_ALIAS: Final = re.compile(r"SPARK_GEN_SUBQ_\d+$")
+#: ``emp_id#7``, ``pay#8L``, and of a column with a watermark ``at#9-T600000ms``.
+_COLUMN_ID: Final = re.compile(r"#(\d+)L?(?:-T\d+ms)?$")
+#: The largest origin of an RDD: if each round of a loop checkpoints, the plan has all rounds.
+_MOST_ORIGIN_BYTES: Final = 2_000_000
+_LEAST_ORIGIN_BYTES: Final = 10_000
+_MOST_ORIGINS_BYTES: Final = 20_000_000
 
 
 class Relations:
-    """Reads leaves. ``jvm`` is a py4j handle."""
+    """Reads leaves. ``jvm`` is a py4j handle.
+
+    ``plan_of`` gives the JSON of a query, empty where it is too large; ``running`` the streaming
+    queries of the JVM.
+    """
 
     def __init__(
-        self, questions: Questions, tables: Tables, versions: TableVersions, jvm: Any
+        self,
+        questions: Questions,
+        tables: Tables,
+        versions: TableVersions,
+        jvm: Any,
+        plan_of: Callable[[Any], str],
+        running: Callable[[], Sequence[Any]],
     ) -> None:
+        self._plan_of = plan_of
+        self._running = running
         self._versions = versions
         self._ask = questions.ask
         self._ask_quietly = questions.ask_quietly
         self._tables = tables
         self._jvm = jvm
-        self._checkpoints: dict[int, tuple[str, ...]] = {}
+        self._origins: dict[tuple[int, ...], EarlierQuery] = {}
 
     def of_query(self, query: Any) -> dict[int, Relation]:
         """Answers for the leaves of a query and of the subqueries in it, by expression id."""
@@ -68,17 +87,46 @@ class Relations:
                 relations |= self._answer(leaf)
         return relations
 
-    def remember_checkpoint(self, plan: Any) -> None:
-        """Keep the reads of a checkpointed plan: its RDD forgets them, and keeps the ids of its
-        columns.
+    def remember_checkpoint(self, plan: Any) -> EarlierQuery | None:
+        """Keep the query of a checkpoint: its RDD forgets it, and keeps the ids of its columns."""
+        return self._remember(plan, self.of_query(plan))
+
+    def remember_stream(self, stream: Any) -> EarlierQuery | None:
+        """Keep the query of a running ``StreamExecution``: a batch function sees RDDs of it."""
+        query = stream.logicalPlan().query()
+        return self._remember(query, self.of_stream(stream, query))
+
+    def of_stream(self, stream: Any, query: Any) -> dict[int, Relation]:
+        """As ``of_query``. Spark 3.5's running plan keeps no table of a v2 source; the one before
+        it does.
         """
-        found = [source for r in self.of_query(plan).values() for source in r.sources]
-        key = self._ask_quietly(lambda: expression_id(plan))
-        if found and key is not None:
-            self._checkpoints.pop(key, None)
-            self._checkpoints[key] = tuple(dict.fromkeys(found))
-        while len(self._checkpoints) > MOST:
-            del self._checkpoints[next(iter(self._checkpoints))]
+        analyzed = self._ask_quietly(lambda: self.of_query(stream.analyzedPlan()))
+        return {**(analyzed or {}), **self.of_query(query)}
+
+    def _remember(self, plan: Any, relations: Mapping[int, Relation]) -> EarlierQuery | None:
+        columns = self._ask_quietly(lambda: column_ids(plan))
+        if not columns:
+            return None
+        text = self._plan_of(plan)
+        within = sum(r.origin.weight for r in relations.values() if r.origin is not None)
+        weight = max(_LEAST_ORIGIN_BYTES, len(text)) + within
+        if weight > _MOST_ORIGIN_BYTES:  # its tables alone
+            relations = {key: replace(read, origin=None) for key, read in relations.items()}
+            text, weight = "", _LEAST_ORIGIN_BYTES
+        return self._keep(columns, EarlierQuery(text, relations, weight))
+
+    def _keep(self, key: tuple[int, ...], origin: EarlierQuery) -> EarlierQuery:
+        """The last ones, in a bounded number of bytes."""
+        self._origins.pop(key, None)
+        self._origins[key] = origin
+        room = _MOST_ORIGINS_BYTES
+        for kept, each in reversed(list(self._origins.items())):
+            room -= each.weight
+            if room < 0:
+                del self._origins[kept]
+        while len(self._origins) > MOST:
+            del self._origins[next(iter(self._origins))]
+        return origin
 
     def logical(self, leaf: Any) -> Relation:
         """A relation of the first data source API: files, JDBC, and vendors' additions."""
@@ -271,10 +319,14 @@ class Relations:
     # --- RDDs --------------------------------------------------------------------------------
 
     def _rdd(self, leaf: Any) -> Relation | None:
-        """An RDD turned into a DataFrame: the files at the bottom of its lineage.
+        """An RDD turned into a DataFrame: the query that it was cut from, else the files at the
+        bottom of its lineage.
 
         Directories are reported, not part files: the directory is the writer's name for it.
         """
+        origin = self._ask("origin of an RDD", lambda: self._origin_of(leaf), None)
+        if origin is not None and (origin.plan or origin.sources):
+            return Relation(origin.sources, node="CheckpointRDD", origin=origin)
         sources: dict[str, None] = {}
         node: str | None = None
         pending = [leaf.rdd()]
@@ -289,10 +341,23 @@ class Relations:
                 sources |= dict.fromkeys(found)
             else:
                 pending.extend(dependency.rdd() for dependency in items(rdd.dependencies()))
-        if node is None:
-            sources = dict.fromkeys(self._checkpoints.get(expression_id(leaf), ()))
-            node = "CheckpointRDD" if sources else None
         return Relation(tuple(sources), None, {}, None, node) if node else None
+
+    def _origin_of(self, leaf: Any) -> EarlierQuery | None:
+        """By the ids of its columns. The second use of a frame in a query has others: by its RDD,
+        whose first use comes before.
+        """
+        rdd = (-1, int(leaf.rdd().id()))  # no columns have such ids
+        columns = column_ids(leaf)
+        origin = self._origins.get(columns) or self._origins.get(rdd) or self._batch(columns)
+        return None if origin is None else self._keep(rdd, origin)
+
+    def _batch(self, columns: tuple[int, ...]) -> EarlierQuery | None:
+        """The running stream that has these columns."""
+        for stream in self._running():
+            if self._ask_quietly(partial(_columns_of_stream, stream)) == columns:
+                return self.remember_stream(stream)
+        return None
 
     def _rdd_files(self, rdd: Any, name: str) -> tuple[str, ...]:
         if name == "FileScanRDD":
@@ -368,6 +433,16 @@ def v2_name(identifier: Any) -> Table:
 def expression_id(leaf: Any) -> int:
     """The id of a leaf's first output column: the key of its JSON."""
     return int(leaf.output().head().exprId().id())
+
+
+def _columns_of_stream(stream: Any) -> tuple[int, ...]:
+    return column_ids(stream.logicalPlan().query())
+
+
+def column_ids(plan: Any) -> tuple[int, ...]:
+    """The ids of a plan's output, in one call; none where one is not to be read from its text."""
+    ids = [_COLUMN_ID.search(column) for column in read_list(plan.output())]
+    return tuple(int(found[1]) for found in ids if found) if all(ids) else ()
 
 
 def directory(path: str) -> str:

@@ -343,7 +343,16 @@ def cached(lake: SparkLake) -> None:
 
 
 def checkpointed(lake: SparkLake) -> None:
-    write(lake.employees().select("emp_id").localCheckpoint(), lake.path("out/checkpointed"))
+    rows = lake.employees().selectExpr("emp_id", "dept", "salary + bonus AS pay").localCheckpoint()
+    rows = rows.where("pay > 0").localCheckpoint()
+    units = rows.selectExpr("emp_id", "upper(dept) AS unit")
+    both = rows.select("emp_id", "pay").join(units, "emp_id")
+    write(both, lake.path("out/checkpointed"))
+
+
+def frame_of_rdd(lake: SparkLake) -> None:
+    rows = lake.employees().select("emp_id")
+    write(lake.spark.createDataFrame(rows.rdd, rows.schema), lake.path("out/frame_of_rdd"))
 
 
 def temporary_views(lake: SparkLake) -> None:
@@ -545,6 +554,23 @@ def delta_stream(lake: SparkLake) -> None:
     _run(lake, "delta", writer.option("path", lake.path("delta/stream")))
 
 
+def delta_upserts(lake: SparkLake) -> None:
+    """The usual upsert: a MERGE in a batch function, one batch of two reports."""
+    place = f"delta.`{lake.path('delta/hours')}`"
+    lake.spark.sql(f"CREATE TABLE {place} (emp_id INT, total INT) USING delta")
+
+    def merge(batch: Any, _: int) -> None:
+        batch.createOrReplaceTempView("batch")
+        batch.sparkSession.sql(f"""
+            MERGE INTO {place} t USING batch s ON t.emp_id = s.emp_id
+            WHEN MATCHED THEN UPDATE SET total = t.total + s.total
+            WHEN NOT MATCHED THEN INSERT *
+        """)
+
+    rows = _stream(lake).selectExpr("emp_id", "hours AS total")
+    _run(lake, "upserts", rows.writeStream.foreachBatch(merge))
+
+
 Job = Callable[[SparkLake], None]
 JOBS: Final[dict[str, Job]] = {
     job.__name__: job
@@ -556,7 +582,7 @@ JOBS: Final[dict[str, Job]] = {
         several_inserts,
         ignored, only_read, lateral, cached, checkpointed, temporary_views, insert_by_name,
         insert_directory, table_over_jdbc, no_rows, nested_fields, structs, grouping_sets,
-        unpivoted,
+        unpivoted, frame_of_rdd,
         stream_to_files, stream_to_function, stream_to_memory, stream_that_fails,
     )
 }  # fmt: skip
@@ -566,6 +592,7 @@ DELTA_JOBS: Final[dict[str, Job]] = {
     for job in (
         delta_write,
         delta_merge,
+        delta_upserts,
         delta_update,
         delta_delete,
         delta_table,

@@ -615,6 +615,19 @@ def test_a_merge_reads_its_target_and_gives_the_new_value_of_each_column(
     assert joined == {("emp_id", "JOIN"), ("dept", "FILTER")}  # it deletes by the department
 
 
+def test_an_upsert_of_a_stream_has_the_columns_of_its_source(run: Callable[[str], Report]) -> None:
+    (plan,) = _written_by(run("delta_upserts"), "MergeIntoCommand")
+
+    assert mode_and_reads(plan) == ("append", {"hours", "attendance"})
+    assert logic_of(plan).gaps == ()
+    assert flows_of(plan) == {
+        ("emp_id", "emp_id of hours", "DIRECT"),
+        ("emp_id", "emp_id of attendance", "DIRECT"),
+        ("total", "total of hours", "DIRECT"),
+        ("total", "hours of attendance", "DIRECT"),
+    }
+
+
 def test_an_update_reads_its_target_and_changes_the_columns_that_it_sets(
     run: Callable[[str], Report],
 ) -> None:
@@ -704,6 +717,10 @@ def test_a_write_of_a_batch_function_is_told_as_a_write(
     assert mode_and_reads(plan) == ("append", {"attendance"})
     place = plan["operations"]["write"]["outputSource"]
     assert place == f"file:{bench.root}/data/out/stream_function"
+    assert flows_of(plan) == {
+        ("emp_id", "emp_id of attendance", "DIRECT"),
+        ("h", "hours of attendance", "DIRECT"),
+    }
 
 
 def test_a_stream_into_delta_is_told(run: Callable[[str], Report], bench: Bench) -> None:
@@ -804,13 +821,29 @@ def employees_behind(headwater: SmallHeadwater, table: str, column: str) -> set[
     return {node.path for node in answer.columns if node.dataset == tables["employees"]}
 
 
-def test_a_checkpoint_ends_columns_but_not_the_dataset(
-    run: Callable[[str], Report], bench: Bench
+def test_columns_go_through_checkpoints_to_the_tables_before_them(
+    run: Callable[[str], Report],
 ) -> None:
+    """A checkpoint of a checkpoint, joined with itself."""
     plan = run("checkpointed").plan
 
     assert mode_and_reads(plan)[1] == {"employees"}
-    assert logic_of(plan).gaps != ()
+    assert logic_of(plan).gaps == ()
+    assert flows_of(plan) == {
+        ("emp_id", "emp_id of employees", "DIRECT"),
+        ("pay", "salary of employees", "DIRECT"),
+        ("pay", "bonus of employees", "DIRECT"),
+        ("unit", "dept of employees", "DIRECT"),
+    }
+
+
+def test_rows_that_went_through_python_keep_their_table_and_have_a_gap(
+    run: Callable[[str], Report],
+) -> None:
+    plan = run("frame_of_rdd").plan
+
+    assert mode_and_reads(plan)[1] == {"employees"}
+    assert [code for code, _ in logic_of(plan).gaps] == ["opaque-rdd"]
 
 
 def test_an_insert_by_name_finds_its_columns(run: Callable[[str], Report], bench: Bench) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -214,22 +215,101 @@ def test_a_plan_that_is_too_large_stays_in_the_jvm_and_its_tables_are_told() -> 
     }
 
 
-def test_a_checkpointed_plan_read_the_sources_of_its_rdd() -> None:
+def columns(fuse: Fuse, *names: str) -> Node:
+    """The output of a plan: ``emp_id#7``."""
+    first = Node(fuse, exprId=Node(fuse, id=int(re.sub(r".*#|L|-T.*", "", names[0]))))
+    shown = sequence(fuse, *names)
+    return Node(fuse, head=first, mkString=shown._answers["mkString"])
+
+
+def cut(fuse: Fuse, rdd: int, *names: str) -> Node:
+    """A leaf of rows that Spark computed before the query."""
+    rows = instance(fuse, "MapPartitionsRDD", dependencies=sequence(fuse), id=rdd)
+    return Node(fuse, nodeName="LogicalRDD", rdd=rows, output=columns(fuse, *names))
+
+
+def checkpoint(inspector: Inspector, fuse: Fuse, plan: Node, *names: str, text: str = "[]") -> None:
+    plan._answers |= {"output": columns(fuse, *names), "toJSON": text}
+    usual: dict[str, Any] = {"timestamp": 1, "duration_ns": 1, "function": "localCheckpoint"}
+    assert inspector.capture(execution(fuse, plan), **usual) == []
+
+
+def relation_of(inspector: Inspector, fuse: Fuse, *leaves: Node) -> dict[int, Any]:
+    command = insert(fuse, query=query(fuse, *leaves))
+    (captured,) = inspector.capture(execution(fuse, command), timestamp=1, duration_ns=1)
+    return dict(captured.relations)
+
+
+def test_the_rows_of_a_checkpoint_have_the_query_that_they_were_computed_by() -> None:
     fuse = Fuse()
     inspector = Inspector(Node(fuse), None)
-    plan = query(fuse, leaf(fuse, EMPLOYEES, "/lake/e"))
-    plan._answers["output"] = sequence(fuse, Node(fuse, exprId=Node(fuse, id=ATTENDANCE)))
-    rdd = instance(fuse, "MapPartitionsRDD", dependencies=sequence(fuse))
-    first = Node(fuse, exprId=Node(fuse, id=ATTENDANCE))
-    forgetful = Node(fuse, nodeName="LogicalRDD", rdd=rdd, output=sequence(fuse, first))
-    usual: dict[str, Any] = {"timestamp": 1, "duration_ns": 1}
+    names = ("emp_id#7", "pay#8L", "at#9-T600000ms")
+    checkpoint(inspector, fuse, query(fuse, leaf(fuse, EMPLOYEES, "/lake/e")), *names)
 
-    assert inspector.capture(execution(fuse, plan), function="localCheckpoint", **usual) == []
-    command = insert(fuse, query=query(fuse, forgetful))
-    (captured,) = inspector.capture(execution(fuse, command), **usual)
+    read = relation_of(inspector, fuse, cut(fuse, 3, *names))[7]
 
-    assert captured.relations[ATTENDANCE].sources == ("file:/lake/e",)
-    assert captured.relations[ATTENDANCE].node == "CheckpointRDD"
+    assert (read.sources, read.node, read.origin.plan) == (
+        ("file:/lake/e",),
+        "CheckpointRDD",
+        "[]",
+    )
+    assert read.origin.relations[EMPLOYEES].sources == ("file:/lake/e",)
+
+
+def test_the_second_use_of_a_checkpoint_in_a_query_is_known_by_its_rdd() -> None:
+    """Spark gives the columns of the right side of a join with itself other ids."""
+    fuse = Fuse()
+    inspector = Inspector(Node(fuse), None)
+    checkpoint(inspector, fuse, query(fuse, leaf(fuse, EMPLOYEES, "/lake/e")), "emp_id#7")
+
+    reads = relation_of(inspector, fuse, cut(fuse, 3, "emp_id#7"), cut(fuse, 3, "emp_id#20"))
+
+    assert reads[20].origin is reads[7].origin
+    assert 21 not in relation_of(inspector, fuse, cut(fuse, 4, "emp_id#21"))
+
+
+def test_checkpoints_that_share_their_first_column_are_two() -> None:
+    fuse = Fuse()
+    inspector = Inspector(Node(fuse), None)
+    checkpoint(inspector, fuse, query(fuse, leaf(fuse, EMPLOYEES, "/lake/e")), "a#7", "b#8")
+    checkpoint(inspector, fuse, query(fuse, leaf(fuse, ATTENDANCE, "/lake/a")), "a#7", "c#9")
+
+    assert relation_of(inspector, fuse, cut(fuse, 3, "a#7", "b#8"))[7].sources == ("file:/lake/e",)
+    assert relation_of(inspector, fuse, cut(fuse, 4, "a#7", "c#9"))[7].sources == ("file:/lake/a",)
+
+
+def test_a_loop_of_checkpoints_keeps_its_tables_and_a_bounded_plan() -> None:
+    fuse = Fuse()
+    inspector = Inspector(Node(fuse), None)
+    rows, origins = leaf(fuse, EMPLOYEES, "/lake/e"), []
+    for number in range(7, 60):
+        text = json.dumps("x" * 100_000)
+        checkpoint(inspector, fuse, query(fuse, rows), f"a#{number}", text=text)
+        rows = cut(fuse, number, f"a#{number}")
+        read = relation_of(inspector, fuse, rows)[number]
+        assert read.sources == ("file:/lake/e",)
+        origins.append(read.origin)
+
+    assert max(origin.weight for origin in origins) <= 2_000_000
+    assert [origin.plan for origin in origins].count("") == 2
+
+
+def test_a_batch_function_sees_the_query_of_the_stream_that_runs_it() -> None:
+    fuse = Fuse()
+    source = query(fuse, leaf(fuse, EMPLOYEES, "/lake/in"))
+    source._answers |= {"output": columns(fuse, "emp_id#7"), "toJSON": "[7]"}
+    sink = text(fuse, "ForeachBatchSink")
+    write = Node(fuse, query=source, sink=sink, catalogTable=option(fuse))
+    stream = Node(fuse, logicalPlan=write)
+    running: list[Node] = [Node(fuse), stream]
+    inspector = Inspector(Node(fuse), None, running=lambda: running)
+
+    read = relation_of(inspector, fuse, cut(fuse, 3, "emp_id#7"))[7]
+    assert (read.sources, read.origin.plan) == (("file:/lake/in",), "[7]")
+
+    ended = Inspector(Node(fuse), None)
+    assert ended.capture_stream(stream) is None
+    assert relation_of(ended, fuse, cut(fuse, 3, "emp_id#7"))[7].origin.plan == "[7]"
 
 
 def test_projections_that_the_json_leaves_out_are_asked_of_the_operator() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,8 +13,16 @@ import pytest
 from spark_agent_config.capture.captured import CapturedQuery, Relation, Target
 from spark_agent_config.capture.commands.nested import NestedWrites
 from spark_agent_config.capture.inspection import STREAMING_COMMAND, Inspector
-from spark_agent_config.capture.streams import Streams, with_progress
-from tests.unit.spark_agent_config.fake_jvm import Fuse, Node, identifier, option, sequence, text
+from spark_agent_config.capture.streams import StreamEvents, Streams, with_progress
+from tests.unit.spark_agent_config.fake_jvm import (
+    Fuse,
+    Node,
+    identifier,
+    instance,
+    option,
+    sequence,
+    text,
+)
 
 WRITE = CapturedQuery(STREAMING_COMMAND, "[]", Target("file:/lake/out", mode="Append"))
 PROGRESS = {
@@ -123,6 +132,47 @@ def test_a_stream_that_cannot_be_inspected_is_one_line_in_the_log(
 
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
     assert "\tat" not in caplog.text
+
+
+# --- the bus of the application ---------------------------------------------------------------
+
+
+def progress_event(fuse: Fuse, run: str) -> Node:
+    progress = json.dumps({**PROGRESS, "id": "q", "runId": run})
+    return instance(fuse, "QueryProgressEvent", progress=Node(fuse, json=progress))
+
+
+def event_of(fuse: Fuse, kind: str, run: str, error: str | None = None) -> Node:
+    return instance(fuse, f"Query{kind}Event", id="q", runId=run, exception=option(fuse, error))
+
+
+def test_streams_of_all_sessions_are_heard_on_the_bus_of_the_application() -> None:
+    told, fuse = Told(), Fuse()
+    following = streams(told)
+    events = StreamEvents(lambda _, run: None if run == "of nobody" else following, lambda: 5)
+    for run, error in (("r1", None), ("r2", "it broke"), ("of nobody", "it broke")):
+        events.accept(event_of(fuse, "Started", run))
+        events.accept(progress_event(fuse, run))
+        events.accept(event_of(fuse, "Terminated", run, error))
+
+    assert [write.error for write in told.writes] == [None, None, "it broke"]
+    assert not following.knows("r1")
+
+
+def test_a_stream_that_ran_before_anybody_listened_is_heard_from_then_on() -> None:
+    told = Told()
+    following = streams(told)
+    StreamEvents(lambda *_: following, lambda: 5).accept(progress_event(Fuse(), "r"))
+    assert len(told.writes) == 1
+
+
+def test_an_event_that_the_jvm_does_not_explain_is_one_line_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    events = StreamEvents(lambda *_: streams(Told()), lambda: 5)
+    for _ in range(2):
+        events.accept(instance(Fuse(), "QueryStartedEvent"))
+    assert [record.levelno for record in caplog.records] == [logging.WARNING]
 
 
 # --- questions to a running query ------------------------------------------------------------

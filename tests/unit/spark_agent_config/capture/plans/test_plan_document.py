@@ -13,6 +13,7 @@ from graph_model.producers.spline.documents import read_event, read_plan
 from graph_model.producers.spline.plan_logic import PlanDocument, read_logic
 from spark_agent_config.capture.captured import (
     CapturedQuery,
+    EarlierQuery,
     Relation,
     Table,
     TableVersion,
@@ -142,6 +143,45 @@ def test_a_cte_that_nothing_reads_adds_no_source() -> None:
 
     assert [read["inputSources"] for read in document["operations"]["reads"]] == [["file:/in1"]]
     assert origins(document) == {"a": {"file:/in1#a"}}
+
+
+def rows_of_rdd(*listed: dict[str, Any]) -> dict[str, Any]:
+    kind = "org.apache.spark.sql.execution.LogicalRDD"
+    return {"class": kind, "num-children": 0, "output": [[item] for item in listed]}
+
+
+def test_columns_go_through_a_checkpoint_to_its_query_whatever_ids_recur_there() -> None:
+    """The checkpoint of a read has the ids of the read itself, and is joined with itself."""
+    read = [column(1, "a"), column(2, "b")]
+    again = [column(11, "a"), column(12, "b")]
+    origin = EarlierQuery(
+        json.dumps([project([read[0]], [read[1]]), relation(*read)]),
+        {1: Relation(("file:/in",), "parquet", version=TableVersion("4", 4))},
+        1,
+    )
+    cut = Relation(("file:/in",), node="CheckpointRDD", origin=origin)
+    query = query_over(
+        project([read[0]], [again[1]]), *join([rows_of_rdd(*read)], [rows_of_rdd(*again)])
+    )
+    query = replace(query, relations={1: cut, 11: cut})
+
+    document = execution_plan(query, APPLICATION)
+
+    assert origins(document) == {"a": {"file:/in#a"}, "b": {"file:/in#b"}}
+    assert read_logic(PlanDocument(read_plan(document), "", "", "1.2")).gaps == ()
+    versions = execution_event(query, document["id"], APPLICATION)["extra"]["readVersions"]
+    assert {version["id"] for version in versions} == {"4"}
+
+
+def test_a_checkpoint_whose_plan_is_too_large_is_a_read_with_a_gap() -> None:
+    cut = Relation(("file:/in",), node="CheckpointRDD", origin=EarlierQuery("", {}, 1))
+    query = query_over(project([column(1, "a")]), rows_of_rdd(column(1, "a")))
+
+    document = execution_plan(replace(query, relations={1: cut}), APPLICATION)
+
+    assert sources(document) == {"file:/in"}
+    (gap,) = read_logic(PlanDocument(read_plan(document), "", "", "1.2")).gaps
+    assert gap[0] == "opaque-rdd"
 
 
 def loop(*numbers: int, anchor: list[Any], step: list[Any]) -> list[dict[str, Any]]:
