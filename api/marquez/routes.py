@@ -144,7 +144,7 @@ class _Zone(Checked):
 
 class _StatisticsQuery(Query):
     period = _Word(("DAY", "WEEK"), load_default="DAY")
-    timezone = _Zone(load_default=UTC)
+    timezone = _Zone(load_default=None)
 
 
 # --- graphs --------------------------------------------------------------------------------------
@@ -600,7 +600,11 @@ def counts(query: Mapping[str, Any], counted: str) -> Response:
     ask = _COUNTED.get(counted)
     now = current_service().clock()
     by_day = query["period"] == "WEEK"
-    spans = statistics.last_days(now, query["timezone"]) if by_day else statistics.last_hours(now)
+    spans = (
+        statistics.last_days(now, query["timezone"] or UTC)
+        if by_day
+        else statistics.last_hours(now)
+    )
     return jsonify([] if ask is None else ask(current_sources(), spans))
 
 
