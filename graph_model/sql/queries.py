@@ -54,6 +54,7 @@ _MOST_ROUNDS: Final = 20  # of a recursive query, whose flows reach its columns 
 _NAMED_BY_FUNCTION: Final = frozenset({"postgres", "redshift", "materialize", "risingwave"})
 
 _WORDS: Final = re.compile(r"\w+")  # of a pattern of rows
+_MOST_VARIABLES: Final = 100  # of such a pattern: each name looks through them
 
 _METHODS: Final = frozenset({"value", "query", "exist", "nodes"})  # of XML in T-SQL
 
@@ -311,7 +312,7 @@ class QueryReader(NameReader):
         variables = _WORDS.findall(pattern.name if pattern is not None else "")
         named = [
             FromItem((self.names.identifier(name),), source.relation)
-            for name in dict.fromkeys(variables)
+            for name in list(dict.fromkeys(variables))[:_MOST_VARIABLES]
         ]
         inside = SelectScope(SelectScope(frame, frame.commons, named), frame.commons, [source])
         for item in node.args.get("define") or ():
@@ -771,6 +772,7 @@ class QueryReader(NameReader):
         if not isinstance(node, exp.Alias):
             for place, source in enumerate(frame.sources):
                 if source.relation.definite(name) is not None:
+                    self.step(len(source.relation.values))
                     values = [element if v.name == name else v for v in source.relation.values]
                     changed = SqlRelation(values, source.relation.influences)
                     frame.sources[place] = source._replace(relation=changed)

@@ -519,10 +519,13 @@ class Statements:
             for (table, path), _ in behind:
                 value = self._reader.value(item.expression, path, frame)
                 written.setdefault(table, []).append(value)
+        tables = list(node.this.find_all(exp.Table))
         for table, values in written.items():
+            self._reader.step(10 * len(tables))
             self._write(table, values)
-            named = (t for t in node.this.find_all(exp.Table) if self._name(t) == table)
-            self._unread_target(node, table, tuple(named)[:1])
+            named = next((t for t in tables if self._name(t) == table), None)
+            if named is not None:
+                self._unread_target(node, table, (named,))
 
     def _filter(self, node: exp.Update | exp.Delete, frame: SelectScope) -> None:
         """The WHERE of an UPDATE or a DELETE selects rows, as any WHERE does."""
