@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -23,10 +24,11 @@ from itertools import accumulate, pairwise
 from typing import Final
 
 from graph_model.batches import batched
+from graph_model.picture.ranks import broken_ranks, components_of, ranks_of, without_cycles
 
 LAYER_GAP: Final = 46.0
 #: Top down ranks follow closer, since boxes are lower than they are wide: more of them are in view.
-FALL_GAP: Final = 32.0
+FALL_GAP: Final = 20.0
 ROW_GAP: Final = 20.0
 COMPONENT_GAP: Final = 60.0
 #: Distance of two edges that run beside each other through a layer.
@@ -38,6 +40,12 @@ _EXCHANGES: Final = 6
 _STRAIGHTENING_ROUNDS: Final = 12
 _WAYPOINT_GAP: Final = 10.0
 _MOST_BUNDLED: Final = 12
+_PASSING: Final = EDGE_GAP + ROW_GAP
+_PHONE: Final = 600.0
+#: Ranks are broken to the breadth of a window in pictures of so many boxes, none of which has so
+#: many neighbours on one side: the page folds those, and ranks of their neighbours would be empty.
+_MOST_BROKEN: Final = 400
+_FAN: Final = 20
 
 
 class Flow(StrEnum):
@@ -53,6 +61,19 @@ class Window:
 
     width: float
     height: float
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it is that of a phone, where pictures run down."""
+        return self.width < _PHONE
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A flow; ``breadth`` is the most that a rank has across it, where ranks are broken."""
+
+    flow: Flow
+    breadth: float | None = None
 
 
 Flowing = Flow | Window
@@ -93,19 +114,38 @@ def lay_out(boxes: Sequence[Box], edges: Iterable[tuple[str, str]]) -> dict[str,
     return arrange(boxes, edges).points
 
 
-def flow_within(
-    boxes: Sequence[Box], edges: Iterable[tuple[str, str]], window: Window, legible: float
-) -> Flow:
+def course_within(
+    boxes: Mapping[Flow, Sequence[Box]],
+    edges: Iterable[tuple[str, str]],
+    window: Window,
+    legible: float,
+) -> Course:
     """To the right where the picture can be read then, at a zoom of ``legible``; else the way of
-    which more is in the window at that zoom. Ranks alone are looked at: the order in them changes
-    no size.
+    which more is in the window at that zoom, with ranks broken to its breadth where still more is.
+    Ranks alone are looked at: the order in them changes no size. ``boxes`` are the same ones for
+    either flow, in the sizes that they have then.
     """
-    right = down = 1.0
-    for ranks in _ranks(boxes, edges):
-        across, along = _extents(ranks)
-        right = min(right, _share(across, window, legible))
-        down = min(down, _share(along, window, legible))
-    return Flow.RIGHT if right >= down else Flow.DOWN
+    sizes = {flow: {box.id: box for box in listed} for flow, listed in boxes.items()}
+    known, repeats = _known(boxes[Flow.RIGHT], edges)
+    parts = [
+        (nodes, without_cycles(nodes, links)) for nodes, links in _parts(known, sorted(repeats))
+    ]
+    courses = [Course(flow) for flow in Flow if not (flow is Flow.RIGHT and window.is_narrow)]
+    if len(known) <= _MOST_BROKEN and not _has_fan(repeats):
+        across = {Flow.RIGHT: window.height, Flow.DOWN: window.width}
+        courses += [Course(course.flow, across[course.flow] / legible) for course in courses]
+    best, most = courses[0], 0.0
+    for course in courses:
+        extents = (_extent(sizes[course.flow], *part, course) for part in parts)
+        share = min((_share(extent, window, legible) for extent in extents), default=1.0)
+        if share > most:
+            best, most = course, share
+    return best
+
+
+def _has_fan(links: Iterable[tuple[str, str]]) -> bool:
+    near = Counter(end for a, b in links for end in ((a, 1), (b, 0)))
+    return max(near.values(), default=0) >= _FAN
 
 
 def _share(extent: tuple[float, float], window: Window, zoom: float) -> float:
@@ -115,41 +155,56 @@ def _share(extent: tuple[float, float], window: Window, zoom: float) -> float:
     return across * min(1.0, window.height / (height * zoom))
 
 
-def _ranks(boxes: Sequence[Box], edges: Iterable[tuple[str, str]]) -> Iterator[list[list[Box]]]:
-    """Of each connected part its boxes, by rank."""
-    known, repeats = _known(boxes, edges)
-    for nodes, links in _parts(known, sorted(repeats)):
-        layer_of = _layers(nodes, _without_cycles(nodes, links))
-        ranks: dict[int, list[Box]] = {}
-        for node in nodes:
-            ranks.setdefault(layer_of[node], []).append(known[node])
-        yield [*ranks.values()]
+def _extent(
+    known: Mapping[str, Box],
+    nodes: Sequence[str],
+    forward: Sequence[tuple[str, str]],
+    course: Course,
+) -> tuple[float, float]:
+    """Width and height of a part."""
+    lying = course.flow is Flow.DOWN
+    own = [_lying(known[node]) if lying else known[node] for node in nodes]
+    rank_of = _ranks(own, forward, course.breadth)
+    ranks: dict[int, list[Box]] = {}
+    for box in own:
+        ranks.setdefault(rank_of[box.id], []).append(box)
+    passing = Counter(rank for a, b in forward for rank in range(rank_of[a] + 1, rank_of[b]))
+    along = sum(max(box.width for box in rank) for rank in ranks.values())
+    along += (FALL_GAP if lying else LAYER_GAP) * (len(ranks) - 1)
+    across = max(
+        sum(box.height + ROW_GAP for box in ranks[rank]) - ROW_GAP + passing[rank] * _PASSING
+        for rank in ranks
+    )
+    return (across, along) if lying else (along, across)
 
 
-def _extents(ranks: Sequence[Sequence[Box]]) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Width and height of a part, to the right and top down."""
-    gaps = len(ranks) - 1
-    across = (
-        sum(max(box.width for box in rank) for rank in ranks) + LAYER_GAP * gaps,
-        max(sum(box.height + ROW_GAP for box in rank) for rank in ranks),
-    )
-    along = (
-        max(sum(box.width + ROW_GAP for box in rank) for rank in ranks),
-        sum(max(box.height for box in rank) for rank in ranks) + FALL_GAP * gaps,
-    )
-    return across, along
+def _lying(box: Box) -> Box:
+    return Box(box.id, box.height, box.width, box.key)
+
+
+def _ranks(
+    boxes: Sequence[Box], forward: Sequence[tuple[str, str]], breadth: float | None
+) -> dict[str, int]:
+    nodes = [box.id for box in boxes]
+    if breadth is None:
+        return ranks_of(nodes, forward)
+    breadths = {box.id: box.height + ROW_GAP for box in boxes}
+    return broken_ranks(nodes, forward, breadths, _PASSING, breadth + ROW_GAP)
 
 
 def arrange(
-    boxes: Sequence[Box], edges: Iterable[tuple[str, str]], flow: Flow = Flow.RIGHT
+    boxes: Sequence[Box],
+    edges: Iterable[tuple[str, str]],
+    flow: Flow = Flow.RIGHT,
+    breadth: float | None = None,
 ) -> Layout:
     """Where each box and each long edge goes. Edges to unknown boxes and loops are ignored; of
-    repeats the first counts, the others make its waypoints higher.
+    repeats the first counts, the others make its waypoints higher. ``breadth`` is the most that a
+    rank has across the flow, as far as its boxes allow; None: ranks are as broad as they are.
     """
     if flow is Flow.DOWN:
-        lying = [Box(box.id, box.height, box.width, box.key) for box in boxes]
-        return _turned(_arrange(lying, edges, FALL_GAP), boxes)
-    return _arrange(boxes, edges, LAYER_GAP)
+        return _turned(_arrange([*map(_lying, boxes)], edges, FALL_GAP, breadth), boxes)
+    return _arrange(boxes, edges, LAYER_GAP, breadth)
 
 
 def _turned(layout: Layout, boxes: Sequence[Box]) -> Layout:
@@ -161,7 +216,9 @@ def _turned(layout: Layout, boxes: Sequence[Box]) -> Layout:
     )
 
 
-def _arrange(boxes: Sequence[Box], edges: Iterable[tuple[str, str]], gap: float) -> Layout:
+def _arrange(
+    boxes: Sequence[Box], edges: Iterable[tuple[str, str]], gap: float, breadth: float | None
+) -> Layout:
     """To the right, with so much room between two layers."""
     known, repeats = _known(boxes, edges)
     whole = Layout({}, {}, {})
@@ -171,7 +228,7 @@ def _arrange(boxes: Sequence[Box], edges: Iterable[tuple[str, str]], gap: float)
         if len(nodes) == 1:
             alone.append(known[nodes[0]])
             continue
-        part = _place_component([known[node] for node in nodes], inside, repeats, gap)
+        part = _place_component([known[node] for node in nodes], inside, repeats, gap, breadth)
         top = _stack(part, known, whole, top)
     _place_alone(alone, whole, top)
     return whole
@@ -193,7 +250,7 @@ def _parts(
     known: Mapping[str, Box], links: Sequence[tuple[str, str]]
 ) -> Iterator[tuple[list[str], list[tuple[str, str]]]]:
     """The connected components with their links, largest first."""
-    components = _components(list(known), links)
+    components = components_of(list(known), links)
     number_of = {node: number for number, nodes in enumerate(components) for node in nodes}
     own: list[list[tuple[str, str]]] = [[] for _ in components]
     for link in links:
@@ -229,89 +286,17 @@ def _place_alone(alone: Sequence[Box], whole: Layout, top: float) -> None:
         y += height + ROW_GAP
 
 
-def _components(nodes: Sequence[str], links: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """Connected components, largest first, each in the order of ``nodes``."""
-    parent = {node: node for node in nodes}
-
-    def root(node: str) -> str:
-        while parent[node] != node:
-            parent[node] = parent[parent[node]]
-            node = parent[node]
-        return node
-
-    for a, b in links:
-        parent[root(a)] = root(b)
-    groups: dict[str, list[str]] = {}
-    for node in nodes:
-        groups.setdefault(root(node), []).append(node)
-    rank = {node: i for i, node in enumerate(nodes)}
-    return sorted(groups.values(), key=lambda group: (-len(group), rank[group[0]]))
-
-
 def _place_component(
     boxes: Sequence[Box],
     links: Sequence[tuple[str, str]],
     repeats: Mapping[tuple[str, str], int],
     gap: float,
+    breadth: float | None,
 ) -> Layout:
-    order = [box.id for box in boxes]
-    forward = _without_cycles(order, links)
-    layer_of = _layers(order, forward)
-    grid = _Grid(boxes, forward, layer_of, repeats)
+    forward = without_cycles([box.id for box in boxes], links)
+    grid = _Grid(boxes, forward, _ranks(boxes, forward, breadth), repeats)
     grid.order()
-    return grid.place(links, gap)
-
-
-def _without_cycles(
-    nodes: Sequence[str], links: Sequence[tuple[str, str]]
-) -> list[tuple[str, str]]:
-    """The links with those that close a cycle turned round (depth first, iterative)."""
-    following: dict[str, list[str]] = {node: [] for node in nodes}
-    entering = dict.fromkeys(nodes, 0)
-    for a, b in links:
-        following[a].append(b)
-        entering[b] += 1
-    state = dict.fromkeys(nodes, 0)  # 0 new, 1 on the stack, 2 done
-    turned: set[tuple[str, str]] = set()
-    for start in sorted(nodes, key=lambda node: entering[node] > 0):  # stable: sources first
-        if state[start]:
-            continue
-        state[start] = 1
-        stack = [(start, iter(following[start]))]
-        while stack:
-            node, rest = stack[-1]
-            child = next(rest, None)
-            if child is None:
-                state[node] = 2
-                stack.pop()
-            elif state[child] == 1:
-                turned.add((node, child))
-            elif state[child] == 0:
-                state[child] = 1
-                stack.append((child, iter(following[child])))
-    return sorted({(b, a) if (a, b) in turned else (a, b) for a, b in links})
-
-
-def _layers(nodes: Sequence[str], links: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """Longest path from a source; then sources are pulled right, beside their targets."""
-    following: dict[str, list[str]] = {node: [] for node in nodes}
-    entering = dict.fromkeys(nodes, 0)
-    for a, b in links:
-        following[a].append(b)
-        entering[b] += 1
-    layer = dict.fromkeys(nodes, 0)
-    waiting = dict(entering)
-    ready = [node for node in nodes if waiting[node] == 0]
-    for node in ready:
-        for child in following[node]:
-            layer[child] = max(layer[child], layer[node] + 1)
-            waiting[child] -= 1
-            if waiting[child] == 0:
-                ready.append(child)
-    for node in nodes:
-        if entering[node] == 0 and following[node]:
-            layer[node] = min(layer[child] for child in following[node]) - 1
-    return layer
+    return grid.place(links, gap, breadth)
 
 
 class _Grid:
@@ -457,15 +442,15 @@ class _Grid:
 
     # coordinates
 
-    def place(self, links: Iterable[tuple[str, str]], gap: float) -> Layout:
+    def place(self, links: Iterable[tuple[str, str]], gap: float, breadth: float | None) -> Layout:
         """``links`` as they were given: the route of one that was turned round runs back. ``gap``
-        is the room between two layers.
+        is the room between two layers; layers that fit stay inside ``breadth``.
         """
         widths = self._layer_widths()
         x = _centres(widths, gap)
         y = self._rows()
         for round_number in range(_STRAIGHTENING_ROUNDS):
-            self._straighten(y, self.before if round_number % 2 == 0 else self.after)
+            self._straighten(y, self.before if round_number % 2 == 0 else self.after, breadth)
         points = {
             cell: Point(x[index], y[cell])
             for index, layer in enumerate(self.layers)
@@ -512,7 +497,9 @@ class _Grid:
             for a, b in pairwise(layer)
         ]
 
-    def _straighten(self, y: dict[str, float], beside: Mapping[str, list[str]]) -> None:
+    def _straighten(
+        self, y: dict[str, float], beside: Mapping[str, list[str]], breadth: float | None
+    ) -> None:
         """Move each cell towards the mean of its neighbours, keeping order and gaps."""
         for layer in self.layers:
             wanted = [
@@ -523,7 +510,11 @@ class _Grid:
                 (self.height[a] + self.height[b]) / 2 + gap
                 for (a, b), gap in zip(pairwise(layer), self._gaps(layer), strict=True)
             ]
-            for cell, value in zip(layer, _spread(wanted, gaps), strict=True):
+            places = _spread(wanted, gaps)
+            if breadth is not None and layer:
+                rims = (self.height[layer[0]] / 2, self.height[layer[-1]] / 2)
+                places = _within(places, gaps, rims, breadth)
+            for cell, value in zip(layer, places, strict=True):
                 y[cell] = value
 
 
@@ -631,6 +622,22 @@ def _spread(wanted: Sequence[float], gaps: Sequence[float]) -> list[float]:
     return [value + shift for value, shift in zip(flat, offsets, strict=True)]
 
 
+def _within(
+    places: Sequence[float], gaps: Sequence[float], rims: tuple[float, float], breadth: float
+) -> list[float]:
+    """Spread places moved into a breadth around zero, the least that they must; order and gaps
+    stay. A layer that is broader stands in the middle.
+    """
+    offsets = [0.0, *accumulate(gaps)]
+    first, last = rims[0] - breadth / 2, breadth / 2 - rims[1] - offsets[-1]
+    if first > last:
+        first = last = (first + last) / 2
+    return [
+        min(last, max(first, place - offset)) + offset
+        for place, offset in zip(places, offsets, strict=True)
+    ]
+
+
 # How large a box is drawn for its name: pixels of an unscaled canvas. Pure.
 #
 # Names stand whole on at most two lines. The widths of letters are those of a wide bold face, so
@@ -644,12 +651,14 @@ ROW_HEIGHT: Final = 22.0
 #: From this zoom on names are 11 pixels high on the screen.
 LEGIBLE: Final = 11 / TITLE_LETTERS
 #: Height of a box whose name has one line, and what a second one adds.
-_HEIGHT: Final = 46.0
+_HEIGHT: Final = 42.0
 _LINE: Final = 17.0
 _MIN_WIDTH: Final = 130.0
 _MAX_WIDTH: Final = 280.0
 #: A name that is wider than this has two lines: ranks are narrow, and heights are used.
 _BREAKS_FROM: Final = 150.0
+#: Where heights lack, top down in a window: as far as the widest box allows.
+LONG_LINE: Final = 224.0
 #: Room for the rims and the glyph beside a name, and for the rims of a column.
 _BESIDE_NAME: Final = 56.0
 _BESIDE_ROW: Final = 44.0
@@ -670,9 +679,11 @@ class Size:
     title: float
 
 
-def size_of(label: str, columns: tuple[str, ...] = ()) -> Size:
-    """The box of a table, a job or a step of a plan, with the names of the columns in it."""
-    longest, lines = _broken(label[:_LONGEST])
+def size_of(label: str, columns: tuple[str, ...] = (), line: float = _BREAKS_FROM) -> Size:
+    """The box of a table, a job or a step of a plan, with the names of the columns in it. A name
+    that is wider than ``line`` has two lines.
+    """
+    longest, lines = _broken(label[:_LONGEST], line)
     title = _HEIGHT + (lines - 1) * _LINE
     rows = max((text_width(name[:_LONGEST], ROW_LETTERS) for name in columns), default=0.0)
     width = max(_MIN_WIDTH, longest + _BESIDE_NAME, rows + _BESIDE_ROW if rows else 0.0)
@@ -686,10 +697,10 @@ def text_width(text: str, letters: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _broken(label: str) -> tuple[float, int]:
+def _broken(label: str, line: float) -> tuple[float, int]:
     """The width of the longest line and the number of lines."""
     whole = text_width(label, TITLE_LETTERS)
-    if whole <= _BREAKS_FROM:
+    if whole <= line:
         return whole, 1
     widths = [text_width(part, TITLE_LETTERS) for part in _PARTS.findall(label) if part]
     first, best = 0.0, whole

@@ -29,8 +29,10 @@ from graph_model.naming.schemas import ColumnSpelling
 from graph_model.picture.layout import (
     EDGE_GAP,
     LEGIBLE,
+    LONG_LINE,
     ROW_HEIGHT,
     Box,
+    Course,
     Flow,
     Flowing,
     Layout,
@@ -38,7 +40,7 @@ from graph_model.picture.layout import (
     Size,
     Window,
     arrange,
-    flow_within,
+    course_within,
     size_of,
 )
 
@@ -529,26 +531,33 @@ def place(view: GraphView, flow: Flowing = Flow.RIGHT) -> GraphView:
         key: size_of(node.label, tuple(column.label for column in inside.get(key, ())))
         for key, node in nodes.items()
     }
-    boxes = [Box(key, size.width, size.height, nodes[key].label) for key, size in sizes.items()]
     ends = _ends(view, columns)
-    if isinstance(flow, Window):
-        flow = Flow.RIGHT if columns else flow_within(boxes, ends, flow, LEGIBLE)
-    layout = arrange(boxes, ends, flow)
+    course = Course(flow) if isinstance(flow, Flow) else Course(Flow.RIGHT)
+    if isinstance(flow, Window) and not columns:
+        low = {key: size_of(node.label, line=LONG_LINE) for key, node in nodes.items()}
+        choices = {Flow.RIGHT: _boxes(nodes, sizes), Flow.DOWN: _boxes(nodes, low)}
+        course = course_within(choices, ends, flow, LEGIBLE)
+        sizes = low if course.flow is Flow.DOWN else sizes
+    layout = arrange(_boxes(nodes, sizes), ends, course.flow, course.breadth)
     places = {
         key: _place(sizes[key], point, layout.widths[key]) for key, point in layout.points.items()
     }
     for dataset, listed in inside.items():
         if dataset in places:
             places |= _column_places(places[dataset], sizes[dataset].title, listed)
-    routes = _routes(ends, _heights(view, inside), layout, flow)
+    routes = _routes(ends, _heights(view, inside), layout, course.flow)
     return replace(
         view,
         nodes=tuple(node._replace(place=places.get(node.id)) for node in view.nodes),
         edges=tuple(
             edge._replace(route=route) for edge, route in zip(view.edges, routes, strict=True)
         ),
-        flow=flow,
+        flow=course.flow,
     )
+
+
+def _boxes(nodes: Mapping[str, Node], sizes: Mapping[str, Size]) -> list[Box]:
+    return [Box(key, size.width, size.height, nodes[key].label) for key, size in sizes.items()]
 
 
 def _ends(view: GraphView, columns: Sequence[ColumnNodeView]) -> list[tuple[str, str]]:

@@ -226,20 +226,18 @@ export function depthOf(state) {
   return state.depth ?? VIEWS[state.view].depth ?? 1;
 }
 
-/** A narrower window has room for one box beside another at most. */
-const NARROW = 600;
-const GRAIN = 20;
+const GRAIN = 10;
 
 /**
- * The way that data takes through the picture, as the server is asked: `down`, or the size of the window in
- * which it shall be read. Lanes and columns have edges from side to side: with them it is left to right.
+ * The way that data takes through the picture, as the server is asked: `down`, or the room in which it shall
+ * be read. Lanes and columns have edges from side to side: with them it is left to right.
  * @param {State} state
  * @param {{width: number, height: number}} room
  * @returns {string} empty: left to right
  */
 export function flowOf(state, { width, height }) {
   if (isSideways(state) || state.flow === 'right') return '';
-  if (state.flow === 'down' || width < NARROW) return 'down';
+  if (state.flow === 'down') return 'down';
   return [width, height].map((pixels) => Math.max(200, pixels - (pixels % GRAIN))).join('x');
 }
 

@@ -16,8 +16,17 @@ const NUDGE = 0.2;
 /** Between a whole box and the edge of a close-up, in pixels: room for the ring of the requested one. */
 const RIM = 6;
 const TRIFLE = 1e-6;
-/** Room around the fitted part, for badges and handles; the same on all sides. */
-const PADDING = 30;
+/** Room around the fitted part, for badges, halos and handles, in pixels. */
+const PADDING = Object.freeze({ x: 20, y: 10 });
+
+/**
+ * The part of a window that boxes fill where a picture just fits.
+ * @param {Size} size
+ * @returns {Size}
+ */
+export function roomIn({ width, height }) {
+  return { width: width - 2 * PADDING.x, height: height - 2 * PADDING.y };
+}
 
 /**
  * Everything, at any scale.
@@ -55,13 +64,14 @@ export function isLegible(around, size, legible) {
 export function openingOf(around, size, legible, asked, boxes = []) {
   if (isLegible(around, size, legible)) return wholeOf(around, size);
   const scale = Math.max(CLOSE_UP, legible);
-  const [pad, rim, width, height] = [PADDING / scale, RIM / scale, size.width / scale, size.height / scale];
+  const [rim, width, height] = [RIM / scale, size.width / scale, size.height / scale];
+  const pad = { x: PADDING.x / scale, y: PADDING.y / scale };
   const across = boxes.map(({ left, right }) => ({ start: left, end: right }));
   const along = boxes.map(({ top, bottom }) => ({ start: top, end: bottom }));
-  const middle = within(around.left, around.right, width, pad, asked?.x);
-  if (!asked) return { scale, position: { x: middle, y: within(around.top, around.bottom, height, pad) } };
+  const middle = within(around.left, around.right, width, pad.x, asked?.x);
+  if (!asked) return { scale, position: { x: middle, y: within(around.top, around.bottom, height, pad.y) } };
   const beside = along.filter((_, at) => isWhole(across[at], middle, width / 2 - rim));
-  const y = nudged(beside, within(around.top, around.bottom, height, pad, asked.y), height, rim);
+  const y = nudged(beside, within(around.top, around.bottom, height, pad.y, asked.y), height, rim);
   const level = across.filter((_, at) => isWhole(along[at], y, height / 2 - rim));
   return { scale, position: { x: nudged(level, middle, width, rim), y } };
 }
@@ -101,16 +111,16 @@ function isWhole({ start, end }, middle, half) {
 export function towards(around, size, now) {
   const scale = Math.min(now.scale, wholeScale(around, size));
   const position = {
-    x: moved(around.left, around.right, size.width / scale, now.position.x, scale),
-    y: moved(around.top, around.bottom, size.height / scale, now.position.y, scale),
+    x: moved(around.left, around.right, size.width / scale, now.position.x, PADDING.x / scale),
+    y: moved(around.top, around.bottom, size.height / scale, now.position.y, PADDING.y / scale),
   };
   const stays = scale === now.scale && position.x === now.position.x && position.y === now.position.y;
   return stays ? null : { scale, position };
 }
 
 /** The middle of a view of this length that shows all between two edges, next to where it is. */
-function moved(start, end, length, middle, scale) {
-  const half = length / 2 - PADDING / scale;
+function moved(start, end, length, middle, pad) {
+  const half = length / 2 - pad;
   const [least, most] = [end - half, start + half];
   return least > most ? (start + end) / 2 : Math.min(most, Math.max(least, middle));
 }
@@ -121,6 +131,7 @@ function wholeScale(around, size) {
 }
 
 /** The zoom at which it just fits along each axis. */
-function fitting({ left, top, right, bottom }, { width, height }) {
-  return { x: (width - 2 * PADDING) / (right - left), y: (height - 2 * PADDING) / (bottom - top) };
+function fitting({ left, top, right, bottom }, size) {
+  const { width, height } = roomIn(size);
+  return { x: width / (right - left), y: height / (bottom - top) };
 }

@@ -415,9 +415,11 @@ const MARK = Object.freeze({ height: 15, letter: 10, gap: 4 });
  * @param {{x: number, y: number, width: number, height: number}} frame
  * @param {Look} look
  */
-function paintMarks(context, box, frame, { palette, hues }) {
+function paintMarks(context, box, frame, { palette, hues, scale, flow }) {
   const end = frame.x + frame.width - 24;
   let x = frame.x + (box.kind === 'job' ? 20 : 10) + (box.change ? 8 : 0);
+  const [handle] = flow === 'down' ? handlesOf(box, scale, flow) : [];
+  if (handle?.side === 'upstream') x = Math.max(x, handle.x + handle.width / 2 + MARK.gap);
   const tint = hues.by === 'class' ? undefined : hues.tints.get(box.id);
   if (tint) x += MARK.gap + paintLetter(context, x, frame.y, tint, palette);
   for (const tag of box.node.classifications ?? []) {

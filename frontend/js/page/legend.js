@@ -1,6 +1,6 @@
 /**
  * The legend of a picture: the meanings of the colours, lines and glyphs in it. It stands under the
- * canvas, never over it, and can be closed; the browser remembers that.
+ * canvas, never over it, and opens at a press or with a choice of hues, so that the picture has the height; the browser remembers the press.
  */
 import { data, element, replace, svg } from './dom.js';
 import { GLYPHS } from '../drawing/glyphs.js';
@@ -22,9 +22,12 @@ export function createLegend(place, onTint) {
   const groups = element('div', { class: 'legend-groups' });
   // At the press: the event `toggle` comes only after it, and a page that is left at once never gets it.
   const press = element('summary', { onclick: () => remember(frame.hasAttribute('open')) }, 'Legend');
-  const frame = element('details', { class: 'legend', open: !remembered() }, press, choice.node, groups);
-  replace(place, frame);
+  const frame = element('details', { class: 'legend', open: remembered() }, press, groups);
+  replace(place, choice.node, frame);
+  let tinted = '';
   return (model, hues, chosen) => {
+    if (hues.by && hues.by !== tinted) frame.open = true;
+    tinted = hues.by;
     choice.follow(hues.by, chosen && [...model.boxes.values()].some((box) => box.kind !== 'operation'));
     replace(groups, legendOf(model, hues).map(groupOf));
   };
@@ -45,7 +48,7 @@ function tintChoice(onTint) {
 
 function remembered() {
   try {
-    return localStorage.getItem(REMEMBERED) === 'closed';
+    return localStorage.getItem(REMEMBERED) === 'open';
   } catch {
     return false;
   }

@@ -23,7 +23,6 @@ export const places = Object.freeze({
   notes: at('notes'),
   work: at('work'),
   stage: at('stage'),
-  over: at('over'),
   tools: at('tools'),
   footnote: at('footnote'),
   canvas: at('canvas'),

@@ -10,6 +10,7 @@ import { foldColumns } from '../data/rows.js';
 import { keeps, sameQuestion } from '../data/url.js';
 import { huesOf, NO_HUES } from '../drawing/box-style.js';
 import { readOpened } from '../drawing/expansion.js';
+import { roomIn } from '../drawing/framing.js';
 import { pack } from '../drawing/packing.js';
 import { readPalette } from '../drawing/palette.js';
 import { createLegend } from '../page/legend.js';
@@ -37,7 +38,7 @@ import { places } from './places.js';
 const MOST_PINNED = 50;
 
 /** The usual room that header, controls and legend take, and in a wide window the panel, in pixels. */
-const USUAL = Object.freeze({ above: 260, beside: 356, wide: 900 });
+const USUAL = Object.freeze({ above: 195, narrow: 240, beside: 356, wide: 860 });
 
 /**
  * @param {import('./navigation.js').Navigation} navigation
@@ -108,6 +109,7 @@ export function createStage({ state, go }, listener) {
     drawn = placed(foldFans(foldColumns(model, { opened: rows, pinned }), { opened: fans, pinned }));
     hues = huesOf(model, hue);
     followLegend(drawn);
+    places.minimap.hidden = true;
     places.minimap.hidden = !graph || graph.fits(drawn);
     graph?.show(drawn, selected, hues, still);
     listed = null;
@@ -136,7 +138,7 @@ export function createStage({ state, go }, listener) {
     const asList = state().as === 'list';
     document.body.dataset.as = state().as;
     places.list.hidden = !asList;
-    for (const part of [places.canvas, places.over, places.strip]) part.hidden = asList;
+    for (const part of [places.canvas, places.strip]) part.hidden = asList;
     places.stage.tabIndex = asList ? -1 : 0;
     places.stage.setAttribute('role', asList ? 'group' : 'application');
   }
@@ -165,12 +167,13 @@ export function createStage({ state, go }, listener) {
     palette = colours();
   }
 
-  /** The size of the stage, or what it will about be once a picture is shown. The overview's panel takes no room. */
+  /** The room for boxes on the canvas, or what it will about be once a picture is shown. The overview's panel takes none. */
   function room() {
-    const { clientWidth: width, clientHeight: height } = places.stage;
-    if (document.body.dataset.form === 'picture' && width > 0 && height > 0) return { width, height };
-    const beside = window.innerWidth > USUAL.wide && state().view !== 'overview' ? USUAL.beside : 0;
-    return { width: window.innerWidth - beside, height: window.innerHeight - USUAL.above };
+    const { clientWidth: width, clientHeight: height } = places.canvas;
+    if (document.body.dataset.form === 'picture' && width > 0 && height > 0) return roomIn({ width, height });
+    const wide = window.innerWidth > USUAL.wide;
+    const beside = wide && state().view !== 'overview' ? USUAL.beside : 0;
+    return roomIn({ width: window.innerWidth - beside, height: window.innerHeight - (wide ? USUAL.above : USUAL.narrow) });
   }
 
   /** The old picture must not stand under a new name. */

@@ -187,28 +187,28 @@ def test_a_picture_that_is_cut_counts_and_names_the_nodes_that_it_does_not_draw(
     expect(failures).to_contain_text("and 22 more")
 
 
-def test_the_legend_names_hues_and_glyphs_can_be_closed_and_covers_no_node(
+def test_the_legend_opens_at_a_press_names_hues_and_glyphs_and_covers_no_node(
     page: Page, api: FakeApi
 ) -> None:
     api.play("governed")
     page.goto("/?view=overview")
     wait_for(page)
     legend = page.get_by_test_id("legend")
+    summary = legend.locator("summary")
+    expect(legend.get_by_role("list", name="Layers")).to_be_hidden()
+    summary.focus()
+    page.keyboard.press("Enter")
     for group, words in (("Layers", "curated"), ("Classes", "PII"), ("Platforms", "Object store")):
         expect(legend.get_by_role("list", name=group)).to_contain_text(words)
-    canvas, below = page.get_by_test_id("canvas").bounding_box(), legend.bounding_box()
+    canvas, below = page.get_by_test_id("canvas").bounding_box(), summary.bounding_box()
     assert canvas is not None
     assert below is not None
     assert below["y"] >= canvas["y"] + canvas["height"]
-    summary = legend.locator("summary")
-    summary.focus()
-    page.keyboard.press("Enter")
-    expect(legend.get_by_role("list", name="Layers")).to_be_hidden()
     page.reload()
     wait_for(page)
-    expect(legend.get_by_role("list", name="Layers")).to_be_hidden()
-    summary.click()
     expect(legend.get_by_role("list", name="Layers")).to_be_visible()
+    summary.click()
+    expect(legend.get_by_role("list", name="Layers")).to_be_hidden()
 
 
 def test_an_attempted_edge_is_named_in_legend_list_and_panel(page: Page, api: FakeApi) -> None:

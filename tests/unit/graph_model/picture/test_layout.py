@@ -14,10 +14,11 @@ from graph_model.picture.layout import (
     LAYER_GAP,
     ROW_GAP,
     Box,
+    Course,
     Flow,
     Window,
     arrange,
-    flow_within,
+    course_within,
     lay_out,
 )
 
@@ -72,14 +73,14 @@ def test_without_cycles_every_edge_goes_right(
     assert all(points[a].x < points[b].x for a, b in forward)
 
 
-@given(graphs())
+@given(graphs(), st.sampled_from([None, 90.0, 500.0]))
 @settings(deadline=None)
 def test_top_down_every_edge_goes_down_and_no_two_boxes_overlap(
-    graph: tuple[list[Box], list[tuple[str, str]]],
+    graph: tuple[list[Box], list[tuple[str, str]]], breadth: float | None
 ) -> None:
     boxes, edges = graph
     forward = [(a, b) if int(a[1:]) < int(b[1:]) else (b, a) for a, b in edges if a != b]
-    layout = arrange(boxes, forward, Flow.DOWN)
+    layout = arrange(boxes, forward, Flow.DOWN, breadth)
     assert all(layout.points[a].y < layout.points[b].y for a, b in forward)
     assert layout.widths == {box.id: box.width for box in boxes}
     for one, other in combinations(boxes, 2):
@@ -154,22 +155,43 @@ def test_an_edge_over_two_layers_has_one_waypoint_and_its_counterpart_the_same()
         (Window(2_000, 300), Flow.RIGHT),  # legible to the right
         (Window(700, 700), Flow.DOWN),  # six ranks side by side would be too small
         (Window(340, 600), Flow.DOWN),  # too small both ways, and larger down
-        (Window(500, 80), Flow.RIGHT),  # too small both ways, and larger to the right
+        (Window(700, 80), Flow.RIGHT),  # too small both ways, and larger to the right
     ],
 )
 def test_a_chain_flows_as_it_is_read_best_in_a_window(window: Window, flow: Flow) -> None:
     boxes = [Box(f"b{number}", 180, 46) for number in range(6)]
     chain = [(f"b{number}", f"b{number + 1}") for number in range(5)]
-    assert flow_within(boxes, chain, window, legible=0.75) is flow
-    assert flow_within([], [], window, legible=0.75) is Flow.RIGHT
+    assert _course(boxes, chain, window).flow is flow
 
 
 def test_of_two_ways_that_cannot_be_read_whole_that_is_taken_of_which_more_can() -> None:
     ranks = [[f"{rank}{place}" for place in range(5)] for rank in range(5)]
-    boxes = [Box(name, 60, 80) for rank in ranks for name in rank]
+    boxes = [Box(name, 130, 160) for rank in ranks for name in rank]
     edges = [(a, b) for before, after in pairwise(ranks) for a in before for b in after]
-    # to the right it is larger as a whole (0.6 to 0.57), but at 0.75 two thirds of it are in view
-    assert flow_within(boxes, edges, Window(300, 300), legible=0.75) is Flow.DOWN
+    assert _course(boxes, edges, Window(600, 640)).flow is Flow.DOWN
+
+
+def test_ranks_are_broken_where_the_whole_picture_can_be_read_then() -> None:
+    boxes = [Box("hub", 150, 42), *(Box(f"b{number}", 150, 42) for number in range(9))]
+    edges = [(f"b{number}", "hub") for number in range(9)]
+    course = _course(boxes, edges, Window(390, 400))
+    assert course == Course(Flow.DOWN, 390 / 0.75)
+    layout = arrange(boxes, edges, course.flow, course.breadth)
+    ends = [at.x + side * 75 for at in layout.points.values() for side in (-1, 1)]
+    assert max(ends) - min(ends) <= 390 / 0.75
+    assert len({at.y for at in layout.points.values()}) == 5
+    assert all(layout.points["hub"].y > layout.points[a].y for a, _ in edges)
+
+
+def test_ranks_that_fit_and_those_of_a_fan_that_the_page_folds_stay_whole() -> None:
+    boxes = [Box("hub", 150, 42), *(Box(f"b{number}", 150, 42) for number in range(25))]
+    edges = [(f"b{number}", "hub") for number in range(25)]
+    assert _course(boxes, edges, Window(390, 900)).breadth is None
+    assert _course(boxes[:3], edges[:2], Window(390, 900)).breadth is None
+
+
+def _course(boxes: list[Box], edges: list[tuple[str, str]], window: Window) -> Course:
+    return course_within(dict.fromkeys(Flow, boxes), edges, window, legible=0.75)
 
 
 def test_top_down_ranks_stand_closer() -> None:

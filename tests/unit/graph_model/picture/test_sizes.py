@@ -18,7 +18,7 @@ from graph_model.picture.layout import size_of
     ],
 )
 def test_a_long_name_has_a_second_line_and_no_third(label: str, lines: int) -> None:
-    assert size_of(label).height == 46 + 17 * (lines - 1)
+    assert size_of(label).height == 42 + 17 * (lines - 1)
 
 
 def test_a_box_is_as_wide_as_the_longer_line_of_its_name_up_to_280_pixels() -> None:
