@@ -113,7 +113,7 @@ def listing(keys: Sequence[Key]) -> Iterator[str]:
         yield (
             f"{key.id}  {iso(key.created_at)}  …{key.last_four}  {key.name}: {describe(key)}{ended}"
         )
-    yield f"{len(keys)} keys"
+    yield "1 key" if len(keys) == 1 else f"{len(keys)} keys"
 
 
 def describe(key: Key) -> str:

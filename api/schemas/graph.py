@@ -146,6 +146,8 @@ class ColumnListQuery(Query):
 class DatasetsQuery(ListQuery):
     layer = TextField(most=64, load_default=None)
     classification = TextField(most=64, load_default=None)
+    owner = TextField(most=200, load_default=None)
+    unread = Flag(load_default=False)
     order = Choice(DatasetOrder, load_default=DatasetOrder.NAME, data_key="sort")
 
 

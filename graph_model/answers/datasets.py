@@ -10,12 +10,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from graph_model import identity, labels
-from graph_model.answers.facets import DatasetFacets, dataset_facets, described_columns
+from graph_model.answers.facets import (
+    DatasetFacets,
+    dataset_facets,
+    datasets_of_owner,
+    described_columns,
+)
 from graph_model.answers.lineage import spellings_of
 from graph_model.answers.nodes import catalog_names, dataset_references, dataset_row, job_references
 from graph_model.answers.openlineage_reports import ColumnDescription, Tag
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import TagView, dataset_filter, open_node, tags_of
+from graph_model.batches import batched
 from graph_model.facts import DatasetRow, LogicalPlanRow, RenameRow
 from graph_model.governance.visible_nodes import walk_datasets
 from graph_model.instants import iso
@@ -36,6 +42,9 @@ from graph_model.stores.graph import Direction
 from graph_model.stores.pages import DatasetOrder, Page, read_cursor, write_cursor
 
 _KEPT = "datasets-kept"
+#: Datasets that are looked at together for readers, and so many edges of each.
+_AT_ONCE: Final = 500
+_READERS_SEEN: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,20 +126,65 @@ def datasets(
     at: int | None,
     layer: str | None = None,
     classification: str | None = None,
+    owner: str | None = None,
+    unread: bool = False,
     order: DatasetOrder = DatasetOrder.NAME,
 ) -> Page[DatasetItem]:
-    """Datasets in an order; filtered by layer, or by a tag on the dataset or one of its columns."""
+    """Datasets in an order; filtered by layer, by a tag on the dataset or one of its columns, by
+    owner. ``unread``: those that no visible job ever read, but to write them again.
+    """
     keep = dataset_filter(sources, layer, classification)
-    if keep is None:
+    if keep is None and owner is None and not unread:
         page = sources.catalogue.list_datasets(
             hidden=sources.hidden, query=query, limit=limit, cursor=cursor, at=at, order=order
         )
     else:
-        kept = filter(keep, walk_datasets(sources.catalogue, query, at))
+        kept = [*walk_datasets(sources.catalogue, query, at, sources.hidden)]
+        if keep is not None:
+            kept = [*filter(keep, kept)]
+        if owner is not None:
+            owned = datasets_of_owner(sources, owner, at)
+            kept = [row for row in kept if row.id in owned]
+        if unread:
+            kept = _unread(sources, kept)
         page = _page_of(_sorted(sources, kept, order, at), limit, cursor, f"{_KEPT} by {order}")
     writes = History(sources.catalogue).writes.last([row.id for row in page.items], at)
     items = tuple(_dataset_item(sources, row, writes.get(row.id)) for row in page.items)
     return Page(items, page.total, page.next)
+
+
+def _unread(sources: Sources, rows: Iterable[DatasetRow]) -> list[DatasetRow]:
+    """Those that no visible plan reads under any name, but to write the same dataset."""
+    names = History(sources.catalogue).names
+    left: list[DatasetRow] = []
+    for some in batched(rows, _AT_ONCE):
+        called = {
+            place: {place, *others}
+            for place, others in names.names_of([row.id for row in some]).items()
+        }
+        targets = _reading(sources, {name for own in called.values() for name in own})
+        left += [
+            row
+            for row in some
+            if all(targets.get(name, set()) <= called[row.id] for name in called[row.id])
+        ]
+    return left
+
+
+def _reading(sources: Sources, datasets: Collection[str]) -> dict[str, set[str]]:
+    """Per dataset the targets of the visible plans that read it; empty of one that only reads."""
+    page = sources.graph.edges(datasets, Direction.DOWNSTREAM, (labels.FEEDS,), _READERS_SEEN)
+    ends = {edge.in_id for edge in page.edges}
+    plans = {end for end in ends if identity.kind_of(end) == labels.LOGICAL_PLAN}
+    rows = sources.catalogue.logical_plans(plans)
+    target = {
+        row.id: row.target for row in rows if sources.hidden.isdisjoint((row.job, row.target))
+    }
+    found: dict[str, set[str]] = {}
+    for edge in page.edges:
+        if edge.in_id in target:
+            found.setdefault(edge.out_id, set()).add(target[edge.in_id])
+    return found
 
 
 def _sorted(

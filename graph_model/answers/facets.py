@@ -201,6 +201,22 @@ def owners_of(
     return by_entity
 
 
+def datasets_of_owner(sources: Sources, owner: str, at: int | None) -> frozenset[str]:
+    """The datasets (ids, hidden ones too) of this owner, in any case: by their ownership facet or
+    by a classification of theirs.
+    """
+    wanted, catalogue = owner.casefold(), sources.catalogue
+    entities = catalogue.facets.entities("dataset", _OWNERSHIP)
+    reported = owners_of(entities, "dataset", catalogue, at)
+    assigned = sources.governance.assigned.items()
+    return frozenset(
+        (
+            *(one for one, owners in reported.items() if wanted in map(str.casefold, owners)),
+            *(node for (_, node), one in assigned if one.owner.casefold() == wanted),
+        )
+    )
+
+
 # --- quality -------------------------------------------------------------------------------------
 
 

@@ -125,7 +125,9 @@ class _Ranks:
         heapify(ready)
         passing = 0
         while ready:
-            used, taken, left = passing * self._passing, [], []
+            used = passing * self._passing
+            taken: list[str] = []
+            left: list[tuple[int, int, str]] = []
             while ready:
                 entry = heappop(ready)
                 node = entry[2]

@@ -15,6 +15,7 @@ import {
   plain,
   storeOf,
   shorten,
+  tellApart,
 } from '../../frontend/js/data/format.js';
 
 const letters = (text) => Array.from(text).length;
@@ -111,6 +112,17 @@ test('influences on a column are counted, the most frequent first', () => {
   assert.equal(influenceWords({ GROUP_BY: 1 }), `1 influence (1 ${howWord('GROUP_BY')})`);
   assert.equal(influenceWords({}), '');
   assert.equal(influenceWords(null), '');
+});
+
+test('jobs of one name are told apart by the shortest part of their namespaces that differs, and others are not', () => {
+  const job = (namespace, name = 'load') => ({ namespace, name });
+  const place = tellApart([job('a'), job('b'), job('a', 'sum'), null]);
+  assert.deepEqual([place(job('a')), place(job('b')), place(job('a', 'sum'))], ['a', 'b', '']);
+  const spaces = ['airflow://eu.shop.org/daily', 'airflow://us.shop.org/daily', 'airflow://us.shop.org/daily/night'];
+  const told = tellApart(spaces.slice(0, 2).map((one) => job(one)));
+  assert.deepEqual(spaces.slice(0, 2).map((one) => told(job(one))), ['eu', 'us']);
+  const begun = tellApart(spaces.slice(1).map((one) => job(one)));
+  assert.deepEqual(spaces.slice(1).map((one) => begun(job(one))), [spaces[1], 'night']);
 });
 
 test('words that were set aside are named', () => {

@@ -1,7 +1,7 @@
 /** The desk of the person on call, in words. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { factsOf, placesOf, rowsAgainst, timeAgainst, wellOf } from '../../frontend/js/estate/incidents.js';
+import { factsOf, rowsAgainst, timeAgainst, wellOf } from '../../frontend/js/estate/incidents.js';
 
 const incident = { members: [{}, {}], owners: ['finance', 'web'], tables: 14, readers: 1, partial: null };
 
@@ -12,16 +12,6 @@ test('an error says how many jobs it has, whose they are and what lies downstrea
 test('a reach that was cut is a least one, and one that was not looked for is left out', () => {
   assert.equal(factsOf({ ...incident, owners: [], readers: 0, partial: { reason: 'nodes' } }).at(-1), 'affects at least 14 tables');
   assert.deepEqual(factsOf({ ...incident, owners: [], tables: null, readers: null }), ['2 jobs']);
-});
-
-test('jobs of one name are told apart by their namespaces, and others are not', () => {
-  const place = placesOf([
-    { id: '1', name: 'load', namespace: 'a' },
-    { id: '2', name: 'load', namespace: 'b' },
-    { id: '3', name: 'sum', namespace: 'a' },
-  ]);
-  assert.equal(place({ id: '1', name: 'load', namespace: 'a' }), 'a');
-  assert.equal(place({ id: '3', name: 'sum', namespace: 'a' }), '');
 });
 
 test('an unusual write stands beside the usual one', () => {

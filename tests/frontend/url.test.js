@@ -62,6 +62,15 @@ test('values that mean nothing fall back to the default, so that the page still 
   );
 });
 
+test('a view that is none is named, until the reader goes on', () => {
+  const state = parse('?view=moon&unknown=x');
+  assert.deepEqual([state.view, state.unknown], ['home', 'moon']);
+  assert.equal(parse('?view=home&unknown=x').unknown, '');
+  assert.equal(parse('').unknown, '');
+  assert.equal(change(state, { by: 'namespace' }).unknown, '');
+  assert.ok(!write(state).includes('moon'));
+});
+
 test('depth and limit are held within the bounds of the server', () => {
   assert.equal(parse('?view=lineage&depth=900').depth, 50);
   assert.equal(parse('?view=lineage&limit=0').limit, 1);

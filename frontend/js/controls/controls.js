@@ -24,6 +24,8 @@ const MAKERS = {
   namespace: namespaces,
   layer: (change) => choice(change, 'layer', 'Layer', (box) => [box.layer?.name]),
   classification: (change) => choice(change, 'classification', 'Class', tagsOf),
+  owner,
+  unread: unreadToggle,
   direction: directions,
   depth,
   columns: columnsToggle,
@@ -214,6 +216,23 @@ function toggle(field, words, change) {
       box.checked = state[field];
     },
   };
+}
+
+/** The whole name of an owner; the panel of a table links to it. */
+function owner(change) {
+  const input = element('input', {
+    type: 'search',
+    id: 'control-owner',
+    placeholder: 'whole name',
+    autocomplete: 'off',
+    'data-testid': 'control-owner',
+    onchange: () => change({ owner: input.value.trim(), page: 0, after: '' }),
+  });
+  return { node: labelled('Owner', input, 'control-owner'), follow: (state) => follow(input, state.owner) };
+}
+
+function unreadToggle(change) {
+  return toggle('unread', 'Never read', (changes) => change({ ...changes, page: 0, after: '' }));
 }
 
 function columnsToggle(change) {

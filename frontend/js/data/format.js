@@ -92,6 +92,31 @@ export function count(number, noun, plural = `${noun}s`) {
   return `${formatNumber(number)} ${number === 1 ? noun : plural}`;
 }
 
+/**
+ * What tells jobs of one name apart: of their namespaces the shortest part that differs; '' where the name is enough.
+ * `airflow://eu/shop`, `airflow://us/shop` => `eu`, `us`
+ * @param {Array<{namespace: string, name: string}|null|undefined>} jobs all that are listed together
+ * @returns {(job: {namespace: string, name: string}) => string}
+ */
+export function tellApart(jobs) {
+  const spaces = new Map();
+  for (const job of jobs) if (job) spaces.set(job.name, (spaces.get(job.name) ?? new Set()).add(job.namespace));
+  const parts = new Map([...spaces].map(([name, some]) => [name, differing([...some])]));
+  return ({ name, namespace }) => parts.get(name)?.get(namespace) ?? '';
+}
+
+/** By text what is left without the parts that all begin with and end with; empty for a single text. */
+function differing(texts) {
+  if (texts.length < 2) return new Map();
+  const split = texts.map((text) => text.split(/[/:.@]+/));
+  const shortest = Math.min(...split.map(({ length }) => length));
+  const same = (at) => split.every((parts) => parts.at(at) === split[0].at(at));
+  let [first, last] = [0, 0];
+  while (first < shortest && same(first)) first += 1;
+  while (last < shortest - first && same(-1 - last)) last += 1;
+  return new Map(texts.map((text, at) => [text, split[at].slice(first, split[at].length - last).join('/') || text]));
+}
+
 /** Control characters, marks that turn the direction of writing, and characters without a width. */
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 const SEEN = /[^\s\p{Default_Ignorable_Code_Point}\u2800]/u;

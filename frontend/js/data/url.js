@@ -7,12 +7,15 @@ import { VIEWS } from '../views.js';
 /**
  * @typedef {object} State
  * @property {string} view        a name in VIEWS (views.js)
+ * @property {string} unknown     what the link names in place of one; empty: it names a view. No link says it
  * @property {string} q           filter text of the overview
  * @property {''|'dataset'|'job'|'column'} kind  of the results of a search
  * @property {string} place       of the results of a search: a store, or a namespace of jobs
  * @property {string} namespace   filter of the overview
  * @property {string} layer       filter of the overview
  * @property {string} classification  a tag: filter of the overview, or the class that is listed
+ * @property {string} owner       filter of the tables: the whole name, in any case
+ * @property {boolean} unread     filter of the tables: those that no job ever read
  * @property {string} node        a reference (`dataset:…`, `job:…`, `column:…`) or an opaque id
  * @property {string} plan        a plan id
  * @property {string} run         an id of a run
@@ -64,12 +67,15 @@ export const DEPTH_LIMIT = 50;
 /** @type {Readonly<State>} */
 const DEFAULTS = Object.freeze({
   view: 'home',
+  unknown: '',
   q: '',
   kind: '',
   place: '',
   namespace: '',
   layer: '',
   classification: '',
+  owner: '',
+  unread: false,
   node: '',
   plan: '',
   run: '',
@@ -140,12 +146,18 @@ const RANGES = Object.freeze({ depth: [0, DEPTH_LIMIT], limit: [1, 5000], page: 
  */
 export function parse(search) {
   const given = new URLSearchParams(search);
-  const state = { ...DEFAULTS };
+  const state = { ...DEFAULTS, unknown: unknownOf(given) };
   for (const field of Object.keys(DEFAULTS)) {
-    const text = given.get(field);
+    const text = field === 'unknown' ? null : given.get(field);
     if (text !== null) state[field] = read(field, text);
   }
   return state;
+}
+
+/** A view that a link names and that is none. */
+function unknownOf(given) {
+  const view = given.get('view') ?? '';
+  return view && !CHOICES.view.includes(view) ? view : '';
 }
 
 function read(field, text) {
@@ -214,7 +226,7 @@ export function lineageOf(from, node) {
  * @returns {State}
  */
 export function change(state, changes) {
-  return { ...state, ...changes };
+  return { ...state, unknown: '', ...changes };
 }
 
 /**

@@ -2,11 +2,11 @@
  * The desk of the person on call: the cards of the home page. Failures by their error, each with its jobs,
  * what changed and what it reaches; beside them only the cards that have something to say.
  */
-import { count, formatDuration, formatNumber, shorten } from '../data/format.js';
+import { count, formatDuration, formatNumber, tellApart, shorten } from '../data/format.js';
 import { jobReference, link, write } from '../data/url.js';
 import { anchor, button, data, element, time } from '../page/dom.js';
-import { datasetLink, jobLink } from '../panel/links.js';
-import { factsOf, placesOf, rowsAgainst, timeAgainst, wellOf } from './incidents.js';
+import { datasetLink, placedJobLink } from '../panel/links.js';
+import { factsOf, rowsAgainst, timeAgainst, wellOf } from './incidents.js';
 
 /** So many entries stand on a card: with more the map would not be on the first screen. */
 const ENTRIES = 4;
@@ -21,29 +21,37 @@ const OPEN = Object.freeze({ errors: 4, jobs: 3 });
  * @returns {HTMLElement}
  */
 export function drawDesk(state, known, incidents, again) {
-  const beside = incidents.ok ? besideOf(state, incidents.data) : [];
+  const placeOf = tellApart(jobsOf(known, incidents));
+  const beside = incidents.ok ? besideOf(state, incidents.data, placeOf) : [];
   const numbers = incidents.ok ? lengthsOf(incidents.data) : {};
   const well = wellOf({ late: known.late, ...numbers });
   return element(
     'div',
     { class: 'summaries' },
-    incidents.ok ? failedCard(state, known, incidents.data.incidents) : unreadCard(state, incidents.error, again),
-    element('div', { class: 'beside' }, known.late > 0 && lateCard(state, known), beside, writtenCard(state, known)),
+    incidents.ok ? failedCard(state, known, incidents.data.incidents, placeOf) : unreadCard(state, incidents.error, again),
+    element('div', { class: 'beside' }, known.late > 0 && lateCard(state, known, placeOf), beside, writtenCard(state, known, placeOf)),
     well && element('p', { class: 'well muted', 'data-testid': 'well' }, well),
   );
+}
+
+/** Every job on the desk: equal names tell where they are. */
+function jobsOf({ lateJobs, written }, incidents) {
+  const beside = incidents.ok ? incidents.data : { incidents: [], runningJobs: [], slow: [], small: [] };
+  const failed = beside.incidents.flatMap(({ members }) => members);
+  return [...lateJobs, ...written, ...failed, ...beside.runningJobs, ...beside.slow, ...beside.small].map(({ job }) => job);
 }
 
 function lengthsOf({ slow, small, checks }) {
   return { slow: slow.length, small: small.length, checks: checks.length };
 }
 
-function besideOf(state, incidents) {
+function besideOf(state, incidents, placeOf) {
   const { slow, small, checks, partial } = incidents;
   const bound = partial && `Of the newest ${formatNumber(partial.limit)} executions.`;
   return [
-    incidents.running > 0 && runningCard(state, incidents),
-    slow.length > 0 && unusualCard(state, { heading: 'slow', bound, words: timeAgainst }, slow),
-    small.length > 0 && unusualCard(state, { heading: 'small', bound, words: rowsAgainst }, small),
+    incidents.running > 0 && runningCard(state, incidents, placeOf),
+    slow.length > 0 && unusualCard(state, { heading: 'slow', bound, words: timeAgainst, placeOf }, slow),
+    small.length > 0 && unusualCard(state, { heading: 'small', bound, words: rowsAgainst, placeOf }, small),
     checks.length > 0 && checksCard(state, checks, bound),
   ];
 }
@@ -80,8 +88,7 @@ function folded(items, most, noun) {
 
 /* Failures */
 
-function failedCard(state, { failed }, incidents) {
-  const placeOf = placesOf(incidents.flatMap(({ members }) => members.map(({ job }) => job)));
+function failedCard(state, { failed }, incidents, placeOf) {
   const groups = incidents.map((incident) => drawIncident(state, incident, placeOf));
   const none = element('p', { class: 'muted' }, 'No job’s newest run failed in the last 24 hours.');
   return card(
@@ -123,12 +130,11 @@ function drawIncident(state, incident, placeOf) {
 
 function drawMember(state, { job, at, run, goodRun }, placeOf) {
   const node = jobReference(job);
-  const place = placeOf(job);
   const changed = goodRun && write({ view: 'diff', node: job.id, fromRun: goodRun, toRun: run });
   return element(
     'div',
     { class: 'entry' },
-    element('span', {}, jobLink(state, job), place && element('span', { class: 'muted' }, ' in ', data(place))),
+    element('span', {}, placedJobLink(state, job, placeOf)),
     element(
       'span',
       { class: 'ways small' },
@@ -141,23 +147,23 @@ function drawMember(state, { job, at, run, goodRun }, placeOf) {
 
 /* Beside them */
 
-function lateCard(state, { late, lateJobs }) {
+function lateCard(state, { late, lateJobs }, placeOf) {
   const items = lateJobs.map(({ job, last, everyMs }) => [
-    entry(jobLink(state, job), ['last run ', time(last)]),
+    entry(placedJobLink(state, job, placeOf), ['last run ', time(last)]),
     element('span', { class: 'small muted block' }, `usually every ${formatDuration(everyMs)}`),
   ]);
   return card({ tone: 'busy', heading: 'late', number: late, href: write({ view: 'jobs', sort: 'last' }), more: 'All jobs' }, lines(items));
 }
 
-function runningCard(state, { running, runningJobs }) {
-  const items = runningJobs.map(({ job, at }) => entry(jobLink(state, job), ['since ', time(at)]));
+function runningCard(state, { running, runningJobs }, placeOf) {
+  const items = runningJobs.map(({ job, at }) => entry(placedJobLink(state, job, placeOf), ['since ', time(at)]));
   return card({ heading: 'running', number: running, href: write({ view: 'runs', ended: 'running' }), more: 'All running' }, lines(items));
 }
 
-function unusualCard(state, { heading, bound, words }, writes) {
+function unusualCard(state, { heading, bound, words, placeOf }, writes) {
   const items = writes.map((one) => [
     entry(datasetLink(state, one.dataset), time(one.at)),
-    element('span', { class: 'small block' }, words(one), one.job && [' · by ', jobLink(state, one.job)]),
+    element('span', { class: 'small block' }, words(one), one.job && [' · by ', placedJobLink(state, one.job, placeOf)]),
   ]);
   return card({ tone: 'busy', heading, number: writes.length, bound }, folded(items, ENTRIES, 'write'));
 }
@@ -170,10 +176,10 @@ function checksCard(state, checks, bound) {
   return card({ tone: 'failed', heading: 'tables with failed checks', number: checks.length, bound }, folded(items, ENTRIES, 'table'));
 }
 
-function writtenCard(state, { written, partial }) {
+function writtenCard(state, { written, partial }, placeOf) {
   const items = written.map(({ dataset, at, job }) => [
     entry(datasetLink(state, dataset), time(at)),
-    job ? element('span', { class: 'small muted block' }, 'by ', jobLink(state, job)) : null,
+    job ? element('span', { class: 'small muted block' }, 'by ', placedJobLink(state, job, placeOf)) : null,
   ]);
   const none = element('p', { class: 'muted' }, 'No run has written a table yet.');
   return card(
@@ -189,5 +195,5 @@ function writtenCard(state, { written, partial }) {
 }
 
 function entry(name, beside) {
-  return element('div', { class: 'entry' }, name, element('span', { class: 'muted' }, beside));
+  return element('div', { class: 'entry' }, element('span', {}, name), element('span', { class: 'muted' }, beside));
 }

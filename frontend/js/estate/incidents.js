@@ -22,17 +22,6 @@ function reachOf(tables, readers, partial) {
 }
 
 /**
- * The namespaces of jobs of one name, which tell them apart; '' where the name is enough.
- * @param {Job[]} jobs all that are listed together
- * @returns {(job: Job) => string}
- */
-export function placesOf(jobs) {
-  const spaces = new Map();
-  for (const { name, namespace } of jobs) spaces.set(name, (spaces.get(name) ?? new Set()).add(namespace));
-  return ({ name, namespace }) => (spaces.get(name).size > 1 ? namespace : '');
-}
-
-/**
  * @param {{value: number, usual: number}} write
  * @returns {string} `1,200 rows, usually 100,000`
  */

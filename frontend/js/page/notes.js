@@ -2,7 +2,7 @@
  * The notes around a picture: banners that qualify it, and the line that dates it.
  */
 import { button, data, element, icon, time } from './dom.js';
-import { count, formatNumber, influenceWords, partialSentence } from '../data/format.js';
+import { count, formatNumber, influenceWords, partialSentence, shorten } from '../data/format.js';
 import { VIEWS } from '../views.js';
 
 const LARGER = 4;
@@ -16,6 +16,7 @@ const LIMIT_DEFAULT = 500;
  */
 export function banners({ reply, notes = [] }, state, { timed, go }) {
   return [
+    state.unknown && unknownBanner(state.unknown),
     ...notes,
     reply?.partial && partialBanner(reply.partial, state.view, go),
     reply?.folded && foldedBanner(),
@@ -37,6 +38,16 @@ function partialBanner(partial, view, go) {
     icon('warning'),
     element('span', {}, partialSentence(partial)),
     partial.reason === 'nodes' && raised > asked && more(),
+  );
+}
+
+/** An old or mistyped link: what it leads to is not what it names. */
+function unknownBanner(name) {
+  return element(
+    'p',
+    { class: 'banner warning', role: 'note', 'data-testid': 'unknown-view' },
+    icon('warning'),
+    element('span', {}, 'There is no page ', data(shorten(name, 60), 'mono'), '. This is the home page.'),
   );
 }
 

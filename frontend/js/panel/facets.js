@@ -5,7 +5,7 @@
 import { anchor, data, element, time } from '../page/dom.js';
 import { count, formatNumber, formatTime, plain, shorten } from '../data/format.js';
 import { section, table } from './panel.js';
-import { jobReference, link } from '../data/url.js';
+import { jobReference, link, write } from '../data/url.js';
 
 const MOST_MEMBERS = 200;
 const MOST_LEVELS = 20;
@@ -119,6 +119,15 @@ export function runLink(state, run, words = '') {
 }
 
 /**
+ * The way to all tables of an owner.
+ * @param {string} name
+ * @returns {HTMLElement}
+ */
+export function ownerLink(name) {
+  return anchor(write({ view: 'tables', owner: name }), data(shorten(name, 200)));
+}
+
+/**
  * Owners, tags, documentation and the other understood facets, as names and values.
  * @param {object} described of a job or a dataset
  * @returns {Array<[string, import('../page/dom.js').Child]>}
@@ -129,7 +138,7 @@ export function describedFacts(described) {
     ['Kind of job', words([described.processingType, described.integration, described.jobType])],
     ['Dataset type', described.datasetType && data(described.datasetType)],
     ['Documentation', described.documentation && data(shorten(described.documentation, LONGEST))],
-    ['Owners', listed(described.owners, ({ name, type }) => [data(name), type && ` (${plain(type)})`])],
+    ['Owners', listed(described.owners, ({ name, type }) => [ownerLink(name), type && ` (${plain(type)})`])],
     ['Tags', listed(described.tags, tagWords)],
     ['Storage', described.storage && data(described.storage)],
     ['Data source', described.dataSource && data(described.dataSource)],

@@ -1,7 +1,7 @@
 /**
  * Names that lead to their pages: a job, a table, a plan.
  */
-import { anchor, data, icon } from '../page/dom.js';
+import { anchor, data, element, icon } from '../page/dom.js';
 import { plain, shorten } from '../data/format.js';
 import { jobReference, link } from '../data/url.js';
 
@@ -19,6 +19,18 @@ export function jobLink(state, job) {
   return job
     ? anchor(link(state, { view: 'job', node: jobReference(job) }), data(shorten(plain(job.name), 120)))
     : '–';
+}
+
+/**
+ * A job beside others, some of which may have its name.
+ * @param {import('../data/url.js').State} state
+ * @param {{namespace: string, name: string}} job
+ * @param {(job: {namespace: string, name: string}) => string} placeOf what tells it apart (`tellApart`)
+ * @returns {import('../page/dom.js').Child}
+ */
+export function placedJobLink(state, job, placeOf) {
+  const place = placeOf(job);
+  return [jobLink(state, job), place && element('span', { class: 'muted' }, ' in ', data(shorten(place, 120)))];
 }
 
 /**

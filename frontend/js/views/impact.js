@@ -4,9 +4,10 @@
  */
 import { tagChip } from '../panel/classifications.js';
 import { anchor, button, chain, data, download, element, icon, replace, time } from '../page/dom.js';
-import { count, formatNumber, howWord, shorten } from '../data/format.js';
+import { count, formatNumber, howWord, tellApart, shorten } from '../data/format.js';
 import { filtered, fullName, nextOrder, pathWords, shortName, sorted, tallyWords, VERDICTS } from '../data/impacts.js';
-import { jobLink } from '../panel/links.js';
+import { ownerLink } from '../panel/facets.js';
+import { placedJobLink } from '../panel/links.js';
 import { KIND_NAMES } from '../page/list.js';
 import { separated, stateChip } from '../panel/panel.js';
 import { link, write } from '../data/url.js';
@@ -130,6 +131,7 @@ function askForm(state) {
 function draw(context, reply) {
   const judged = reply.verdict !== null;
   const columns = COLUMNS.filter((column) => judged || !column.judged);
+  const placeOf = tellApart(reply.items.flatMap(({ readers }) => readers));
   let order = null;
   const wanted = { words: '', kind: '' };
   const body = element('tbody');
@@ -145,7 +147,7 @@ function draw(context, reply) {
     const rows = sorted(filtered(reply.items, wanted), order);
     replace(
       body,
-      rows.map((item) => row(context.state, columns, item)),
+      rows.map((item) => row(context.state, columns, item, placeOf)),
     );
     headings.forEach((cell, place) => mark(cell, columns[place].key, order));
     said.textContent = `${formatNumber(rows.length)} of ${formatNumber(reply.items.length)} shown`;
@@ -195,11 +197,11 @@ function mark(cell, key, order) {
   else cell.removeAttribute('aria-sort');
 }
 
-function row(state, columns, item) {
+function row(state, columns, item, placeOf) {
   return element(
     'tr',
     { 'data-id': item.id, class: `row-${item.kind}` },
-    columns.map((column) => element(column.key === 'name' ? 'th' : 'td', attributesOf(column), column.cell(state, item))),
+    columns.map((column) => element(column.key === 'name' ? 'th' : 'td', attributesOf(column), column.cell(state, item, placeOf))),
   );
 }
 
@@ -227,13 +229,13 @@ const COLUMNS = Object.freeze([
   { key: 'name', heading: 'Name', cell: (state, item) => nameCell(state, item) },
   { key: 'depth', heading: 'Depth', cell: (_state, { depth }) => formatNumber(depth) },
   { key: 'way', heading: 'How', cell: (_state, item) => wayCell(item) },
-  { key: 'readers', heading: 'Read by', cell: (state, { readers }) => readersCell(state, readers) },
+  { key: 'readers', heading: 'Read by', cell: (state, { readers }, placeOf) => readersCell(state, readers, placeOf) },
   {
     key: 'run',
     heading: 'Last run',
     cell: (_state, { lastRun }) => (lastRun ? [stateChip(lastRun.state), ' ', time(lastRun.at)] : '–'),
   },
-  { key: 'owners', heading: 'Owner', cell: (_state, { owners }) => data(owners.join(', ') || '–') },
+  { key: 'owners', heading: 'Owner', cell: (_state, { owners }) => (owners.length > 0 ? separated(owners, ownerLink) : '–') },
   {
     key: 'marks',
     heading: 'Layer and classes',
@@ -282,8 +284,8 @@ function way({ reason, path, how, expression }) {
   ];
 }
 
-function readersCell(state, readers) {
-  return readers.length > 0 ? separated(readers, (job) => jobLink(state, job), MOST_READERS) : '–';
+function readersCell(state, readers, placeOf) {
+  return readers.length > 0 ? separated(readers, (job) => placedJobLink(state, job, placeOf), MOST_READERS) : '–';
 }
 
 /* Around the table */

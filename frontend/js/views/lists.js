@@ -1,10 +1,10 @@
 /**
  * Lists of everything: tables, jobs, runs, columns. The server sorts, filters and pages them; all of it is in the link.
  */
-import { count, formatDuration, formatNumber, shorten } from '../data/format.js';
+import { count, formatDuration, formatNumber, tellApart, shorten } from '../data/format.js';
 import { link, write } from '../data/url.js';
 import { anchor, data, element, icon, time } from '../page/dom.js';
-import { datasetLink, jobLink } from '../panel/links.js';
+import { datasetLink, jobLink, placedJobLink } from '../panel/links.js';
 import { stateChip } from '../panel/panel.js';
 
 /** Rows of a page. */
@@ -15,7 +15,7 @@ const SHOWN = 50;
  * @property {string} name      of the heading
  * @property {string} [sort]    its name for the server and in the link; none: not sorted by it
  * @property {boolean} [newest] sorted from the greatest at the first press
- * @property {(item: any, state: import('../data/url.js').State) => import('../page/dom.js').Child} cell
+ * @property {(item: any, state: import('../data/url.js').State, placeOf: ReturnType<typeof tellApart>) => import('../page/dom.js').Child} cell
  * @property {boolean} [number] stands at the right
  */
 
@@ -35,10 +35,10 @@ const LISTINGS = {
   tables: {
     heading: 'Tables',
     noun: 'table',
-    controls: ['q', 'layer', 'classification', 'at'],
+    controls: ['q', 'layer', 'classification', 'owner', 'unread', 'at'],
     sort: 'name',
     path: '/graph/datasets',
-    filters: ({ q, layer, classification, at }) => ({ q, layer, classification, at }),
+    filters: ({ q, layer, classification, owner, unread, at }) => ({ q, layer, classification, owner, unread: unread ? true : '', at }),
     columns: [
       { name: 'Table', sort: 'name', cell: (item, state) => datasetLink(state, item) },
       { name: 'Place', sort: 'uri', cell: ({ uri }) => data(shorten(uri, 300), 'mono muted') },
@@ -78,11 +78,12 @@ const LISTINGS = {
         cell: ({ at, countedAt }) => [time(at), countedAt && element('span', { class: 'muted block' }, 'doubtful, counts from ', time(countedAt))],
       },
       { name: 'State', cell: ({ state }) => stateChip(state) },
-      { name: 'Job', cell: ({ job }, state) => (job ? jobLink(state, job) : 'unknown') },
+      { name: 'Job', cell: ({ job }, state, placeOf) => (job ? placedJobLink(state, job, placeOf) : 'unknown') },
       { name: 'Wrote', cell: ({ target, kind }, state) => (target ? datasetLink(state, target) : kind === 'read' ? 'nothing, it only reads' : 'unknown') },
       { name: 'Rows', number: true, cell: ({ metrics, kind }) => (kind === 'read' ? '–' : written(metrics)) },
       { name: 'Took', sort: 'durationMs', newest: true, number: true, cell: ({ durationMs }) => formatDuration(durationMs) || 'unknown' },
-      { name: 'Error', cell: ({ error, run }, state) => (error ? anchor(link(state, { view: 'run', run }), data(shorten(error, 120), 'mono')) : anchor(link(state, { view: 'run', run }), 'Details')) },
+      { name: 'Run', cell: ({ run }, state) => anchor(link(state, { view: 'run', run }), 'Details') },
+      { name: 'Error', cell: ({ error, run }, state) => error && anchor(link(state, { view: 'run', run }), data(shorten(error, 120), 'mono')) },
     ],
   },
   fields: {
@@ -172,13 +173,14 @@ function grid(name, listing, state, items) {
         : column.name,
     );
   });
+  const placeOf = tellApart(items.map(({ job }) => job));
   const rows = items.map((item) =>
     element(
       'tr',
       {},
       columns.map((column, place) => {
         const heading = place === 0 ? { scope: 'row' } : { 'data-heading': column.name };
-        return element(place === 0 ? 'th' : 'td', { ...heading, class: column.number ? 'number' : null }, column.cell(item, state));
+        return element(place === 0 ? 'th' : 'td', { ...heading, class: column.number ? 'number' : null }, column.cell(item, state, placeOf));
       }),
     ),
   );

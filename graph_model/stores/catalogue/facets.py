@@ -153,6 +153,13 @@ class FacetRecords(CatalogueReader):
                 newest[key] = row
         return tuple(newest[key] for key in sorted(newest))
 
+    def entities(self, kind: str, name: str) -> tuple[str, ...]:
+        """Every entity that ever had this facet, deleted or not; by id."""
+        own = facets.c
+        asked = sa.select(own.entity).where(own.kind == kind, own.name == name).distinct()
+        with self._read() as connection:
+            return tuple(sorted(connection.execute(asked).scalars()))
+
     def checks(self, entities: Collection[str], at: int | None) -> tuple[FacetRow, ...]:
         """Per entity and check the rows of its newest time, unless they are older than the newest
         deletion of all checks of the entity.

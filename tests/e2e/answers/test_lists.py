@@ -117,6 +117,47 @@ def test_a_column_is_listed_with_its_table_and_classes(client: FlaskClient) -> N
     assert marked["classifications"] == ["PII"]
 
 
+def test_tables_are_filtered_by_owner_and_by_what_no_visible_job_reads(
+    headwater: SmallHeadwater,
+) -> None:
+    """``load`` writes a, ``sum`` reads it and writes b, ``mend`` reads and writes b."""
+    finance = {"ownership": {"owners": [{"name": "Finance"}]}}
+    flows = (("load", "raw", "a", finance), ("sum", "a", "b", {}), ("mend", "b", "b", {}))
+    for number, (name, source, target, facets) in enumerate(flows):
+        output = {"namespace": "s3://lake", "name": target, "facets": facets}
+        event = {
+            "eventType": "COMPLETE",
+            "eventTime": f"2023-11-14T23:00:0{number}.000Z",
+            "producer": "https://example.org/etl",
+            "run": {"runId": f"0190d1a0-0000-7000-8000-00000000000{number}"},
+            "job": {"namespace": "etl", "name": name},
+            "inputs": [{"namespace": "s3://lake", "name": source}],
+            "outputs": [output],
+        }
+        headwater.accept(lineage_event(event))
+    headwater.project()
+    client = client_of(headwater, START)
+
+    def listed(**asked: str) -> list[str]:
+        page = client.get("/graph/datasets", query_string=asked).get_json()
+        assert page["total"] == len(page["items"])
+        return [item["label"] for item in page["items"]]
+
+    assert (listed(owner="finance"), listed(owner="fin")) == (["a"], [])
+    told = {"node": "dataset:s3://lake/b", "owner": "web"}
+    assert client.put("/classifications/PII", json=told).status_code == 200
+    headwater.project()
+    assert (listed(owner="WEB"), listed(unread="true")) == (["b"], ["b"])
+    assert listed(unread="true", owner="finance") == []
+    hidden = {"command": "hide", "node": "job:etl/sum"}
+    assert client.post("/commands", json=hidden).status_code == 202
+    headwater.project()
+    assert listed(unread="true") == ["a", "b"]
+    assert client.post("/commands", json={**hidden, "node": told["node"]}).status_code == 202
+    headwater.project()
+    assert (listed(owner="web"), listed(unread="true")) == ([], ["a"])
+
+
 TABLE = {
     "namespace": "s3://lake",
     "name": "staff",

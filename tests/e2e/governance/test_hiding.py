@@ -149,6 +149,7 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
         "/graph/datasets?q=quiet",
         "/graph/datasets?layer=lake",
         "/graph/datasets?classification=PII",
+        "/graph/datasets?unread=true",
     ],
     "graph.dataset": lambda known: _each("/graph/datasets/{}", known.datasets),
     "graph.history": lambda known: _each("/graph/datasets/{}/history", known.datasets),
