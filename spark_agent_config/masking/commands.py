@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from spark_agent_config.masking.values import is_mixed
+
 
 @dataclass(frozen=True)
 class _Command:
@@ -85,11 +87,20 @@ def may_run(text: str) -> bool:
     """Whether a text may be a command line of the table."""
     if _OPTION.search(text) is None and not ("/" in text and any(n in text for n in _WITH_LOGINS)):
         return False
-    return _COMMAND.search(text) is not None
+    return _COMMAND.search(text) is not None or _PASSWORD_OPTION.search(text) is not None
+
+
+# Of any command: -p x1y2!, /p:x1y2!
+_PASSWORD_OPTION: Final = re.compile(
+    r"\s[\-/]{1,2}(?:[pPwWkK]|ap|pw)(?:[:=]|\s)[\"']?(?P<value>[^\s\"'/=:]{8,64})(?![^\s\"'])"
+)
 
 
 def commands(text: str) -> Iterator[tuple[int, int]]:
-    """Where passwords stand behind the commands of the table."""
+    """Where passwords stand behind the commands of the table, and behind options of others."""
+    for option in _PASSWORD_OPTION.finditer(text):
+        if is_mixed(option["value"]):
+            yield option.span("value")
     done = 0
     for named in _COMMAND.finditer(text):
         if named.start() < done:

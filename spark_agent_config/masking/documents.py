@@ -26,6 +26,7 @@ from spark_agent_config.masking.names import (
     is_secret_key,
     squash,
 )
+from spark_agent_config.masking.statements import statements
 from spark_agent_config.masking.values import (
     is_method,
     is_mixed,
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
 # Where a plan names its inputs and outputs: a URI with a table, not a plain URL.
+# {"login": "svc:x1y2"}
+_LOGINS: Final = frozenset({"login", "basic", "logon", "account", "userid", "userinfo"})
+_LOGIN: Final = re.compile(r"[\w.@\\\-]{1,64}[:/](\S{6,128})")
 _URI_KEYS: Final = frozenset({"outputSource", "inputSources"})
 
 
@@ -182,7 +186,9 @@ class _Walk:
             and isinstance(container[0], str)
             and (is_secret_key(container[0][:NAME_LENGTH]) or is_command(container[0]))
         )
-        if options and any(map(is_command, container[:_MOST_BEFORE_A_COMMAND])):
+        if (options and any(map(is_command, container[:_MOST_BEFORE_A_COMMAND]))) or (
+            above in _ARGUMENTS
+        ):
             for index, start, end in _of_command(container):
                 changes = self._changes.setdefault(id(container), {})
                 changes[index] = container[index][:start] + MASK + container[index][end:]
@@ -247,6 +253,8 @@ class _Walk:
         if is_secret_key(key[:NAME_LENGTH]) and not holds_url(key, text):
             is_open = is_masked(text) or is_reference(text) or is_method(key, text)
             return text if is_open else MASK
+        if key in _LOGINS and (login := _LOGIN.fullmatch(text)) and is_mixed(login[1]):
+            return text[: login.start(1)] + MASK
         if key in _URI_KEYS:
             return mask_uri(text)
         if text in self._harmless:
@@ -270,7 +278,8 @@ class _Judged(NamedTuple):
 def _judge(key: str) -> _Judged:
     shown = mask_name(key)
     special = (
-        key in _URI_KEYS or _is_special(key) or squash(key) in _VAULTS or len(key) > NAME_LENGTH
+        key in _URI_KEYS or key in _LOGINS or key in _ARGUMENTS or _is_special(key)
+        or squash(key) in _VAULTS or len(key) > NAME_LENGTH
         or is_secret_key(key[:NAME_LENGTH]) or hides_numbers(key)
     )  # fmt: skip
     return _Judged(not special and shown == key, shown)
@@ -278,7 +287,8 @@ def _judge(key: str) -> _Judged:
 
 _NAME_KEY: Final = re.compile(
     r"(?i)(?:name|namespace|field|column|table|dataset|schema|database|topic|ur[il]|path|location|key"
-    r"|(?<![a-z])id|(?-i:Id|ID)|ids|version|etag|digest|checksum|hash|fingerprint|snapshot)s?\Z"
+    r"|(?<![a-z])id|(?-i:Id|ID)|ids|version|etag|digest|checksum|hash|fingerprint|snapshot|commit"
+    r"|revision|ref|sha[0-9]{0,3}|md5|guid|uuid)s?\Z"
 )
 
 
@@ -322,7 +332,7 @@ _WEB_KEY_PARTS: Final = frozenset({"d", "k", "p", "q", "dp", "dq", "qi"})
 # Objects all of whose texts are secret, and what is none in them.
 _VAULTS: Final = frozenset({
     "credentials", "credential", "creds", "secrets", "passwords", "secretdata", "stringdata",
-    "apikeys", "accesstokens", "secretvalues",
+    "apikeys", "accesstokens", "secretvalues", "recoverycodes", "backupcodes",
 })  # fmt: skip
 _OPEN: Final = frozenset({
     "user", "username", "login", "name", "type", "kind", "id", "provider", "host", "hostname",
@@ -379,10 +389,13 @@ def _is_held(container: dict[str, Any], key: str, above: str) -> bool:
     if key in _WEB_KEY_PARTS and ("kty" in container or is_secret_key(above[:NAME_LENGTH])):
         return True
     if squashed in _HOLDING:
-        if (is_named := _is_named(container, key)) is not None:
-            return is_named
-        if above and is_secret_key(above[:NAME_LENGTH]):
+        is_named = _is_named(container, key)
+        if is_named or (is_named is None and is_secret_key(above[:NAME_LENGTH])):
             return True
+        if is_named is False:  # {"secret": {"name": "db", "value": "x1y2"}}
+            value = container[key]
+            strong = isinstance(value, str) and is_mixed(value)
+            return strong and is_secret_key(above[:NAME_LENGTH])
     if squashed in _OPEN or is_public(key):
         return False
     if _squashed(above) in _VAULTS:
@@ -454,13 +467,16 @@ def _of_command(items: list[Any]) -> Iterator[tuple[int, int, int]]:
     starts = [0]
     for text in texts:
         starts.append(starts[-1] + max(1, len(text)) + 1)
-    for start, end in commands(line):
+    for start, end in (*commands(line), *statements(line)):
         index = bisect_right(starts, start) - 1
         first = start - starts[index]
-        if index < len(texts) and not is_masked(texts[index][first:]):
+        if index < len(texts) and not texts[index].startswith(MASK, first):
             yield index, first, min(end - starts[index], len(texts[index]))
 
 
+_ARGUMENTS: Final = frozenset({
+    "cmd", "command", "args", "Args", "argv", "arguments", "entrypoint", "exec",
+})  # fmt: skip
 _MOST_BEFORE_A_COMMAND: Final = 3  # ["docker", "login", …], ["sudo", "-n", "mysql", …]
 _MOST_ARGUMENTS: Final = 256
 _LONGEST_COMMAND: Final = 16_384

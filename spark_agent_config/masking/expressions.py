@@ -138,7 +138,10 @@ def _is_value(text: str, behind: int, quote: int, end: int, nested: bool) -> boo
 # --- beyond the signs of the grammar -------------------------------------------------------------
 
 # … and that of a property: ApiKey { get; set; } = "x1y2z3"
-_NAME_END: Final = re.compile(r"\\{0,7}[\"'`]?\]?(?:\s{0,8}\{\s{0,8}get;[^{}\n=]{0,64}\})?")
+_NAME_END: Final = re.compile(
+    r"\\{0,7}[\"'`]?\]?(?:\s{0,8}\{\s{0,8}get;[^{}\n=]{0,64}\})?"
+    r"(?:\s{1,4}[Aa]s\s{1,4}[A-Z]\w{0,32}(?=\s{0,4}=))?"
+)
 # Blanks, a line feed behind a sign that goes on, and the next text in quotes, sign or word.
 _STEP: Final = re.compile(
     r"[ \t]{0,64}(?:(?<=[=:(\[{>|\\,])\n\s{0,64})?"
@@ -148,7 +151,18 @@ _STEP: Final = re.compile(
 _MOST_STEPS: Final = 16
 _MOST_WORDS: Final = 5
 _FARTHEST: Final = 160
-_HOLDING: Final = frozenset({"default", "value", "fallback", "default_value", "initial", "else"})
+_HOLDING: Final = frozenset(
+    {
+        "default",
+        "value",
+        "fallback",
+        "default_value",
+        "initial",
+        "else",
+        "default_var",
+        "defaultvalue",
+    }
+)
 _LINK: Final = re.compile(r"[A-Za-z_@$%.&][\w.\-$]{0,64}|[0-9]{1,4}|[+\-]|!=?")
 # Behind these another thing is named, or the sentence is over.
 _ELSEWHERE: Final = frozenset({
@@ -187,7 +201,9 @@ def reached(text: str, start: int, *, in_query: bool) -> tuple[int, int] | None:
             signs += step["sign"] or step["quote"]
             listed = listed or step["sign"] == ","
             continue
-        is_key = _OF_A_KEY.match(text, place) is not None and value.lower() not in _HOLDING
+        is_key = _OF_A_KEY.match(text, place) is not None and (
+            value.lower() not in _HOLDING and value.lower() not in PLAIN_WORDS
+        )
         if is_key and (listed or words) and not is_type(value):
             return None
         fetched = not step["quote"] and is_fetched(text, step.start("word"))

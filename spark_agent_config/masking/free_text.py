@@ -15,7 +15,7 @@ from spark_agent_config.masking.logins import logins
 from spark_agent_config.masking.names import MASK, may_name_secret
 from spark_agent_config.masking.settings import settings
 from spark_agent_config.masking.statements import may_state, statements
-from spark_agent_config.masking.tokens import may_hold_token, tokens
+from spark_agent_config.masking.tokens import may_be_issued, may_hold_token, tokens
 from spark_agent_config.masking.values import is_reference
 
 # The signs beside a secret: a text without any, and without a blank, is done with.
@@ -25,6 +25,7 @@ _SIGNS: Final = re.compile(
 )
 _MOST_PASSES: Final = 4
 _SHORTEST_TOKEN: Final = 16
+_SHORTEST_WORD: Final = 10
 _MOST_SECRETS: Final = 1_000
 """Of one text: more are an attack on the time that hiding takes."""
 
@@ -35,7 +36,9 @@ def is_plain(text: str, *, is_name: bool = False) -> bool:
         "@" in text or may_name_secret(text) or may_state(text) or may_run(text)
     ):
         return False
-    return len(text) < _SHORTEST_TOKEN or not may_hold_token(text, is_name=is_name)
+    if len(text) < _SHORTEST_TOKEN:
+        return len(text) < _SHORTEST_WORD or is_name or not may_be_issued(text)
+    return not may_hold_token(text, is_name=is_name)
 
 
 def mask_text(text: str) -> str:

@@ -37,7 +37,8 @@ SECRET_ENDINGS: Final = (
     "databaseurl", "databaseuri", "dburl", "licensekey", "apisecret",
     "recoverycode", "otp", "totp", "otpseed", "authuserinfo", "openaikey",
     "jsessionid", "sessionsecret", "samlresponse", "samlassertion", "mfaseed", "pepper", "propskey",
-    "passhash", "writekey", "securestring", "functionskey", "psk",
+    "passhash", "writekey", "securestring", "functionskey", "psk", "dbcred", "psw",
+    "sslkey", "plaintextkey", "sensitive", "codeverifier",
 )  # fmt: skip
 # ... or as its end, unless the end is one of a word of the language (compass, bypass) ...
 _PASS: Final = "pass"  # noqa: S105 - a name
@@ -64,7 +65,7 @@ SECRET_WORDS: Final = (
     "парола",
 )
 # … or as its last word (proxy.auth, but neither auth_date nor typeSignature) …
-SECRET_LAST_WORDS: Final = ("auth", "signature", "parola")
+SECRET_LAST_WORDS: Final = ("auth", "signature", "parola", "cred", "kek", "dek")
 # … or, in the query of a URL, as the whole name.
 SECRET_PARAMETERS: Final = (
     "key", "sig", "signature", "auth", "pin", "code", "jsessionid", "authmechanismproperties",
@@ -85,6 +86,13 @@ PUBLIC_ENDINGS: Final = (
     "secretmanager", "secretsmanager", "passwordcommand", "passwordencryption", "days", "hours",
     "minutes", "seconds", "table", "pagetoken", "nexttoken", "continuationtoken",
 )  # fmt: skip
+# … and words behind a name that leave it one: token_v2, dbPwdNew, auth_string.
+QUALIFIERS: Final = (
+    "prod", "production", "dev", "test", "testing", "stage", "staging", "stg", "uat", "qa", "live",
+    "sandbox", "new", "old", "current", "previous", "prev", "primary", "secondary", "plain",
+    "plaintext", "cleartext", "raw", "enc", "encrypted", "encoded", "base64", "b64", "hex",
+    "string", "default", "temp", "tmp", "value",
+)  # fmt: skip
 # Names of secrets that are numbers.
 NUMBER_SECRETS: Final = (
     "password", "passwd", "passphrase", "pwd", "pin", "passcode", "pswd", "pass", "token", "secret",
@@ -100,7 +108,7 @@ CONTAINER_SCHEMES: Final = ("abfss", "abfs", "wasb", "wasbs")
 
 TABLES: Final = (
     SECRET_FRAGMENTS, SECRET_ENDINGS, SECRET_WORDS, SECRET_LAST_WORDS, SECRET_PARAMETERS,
-    SIGNATURE_PARAMETERS, LOGIN_PARAMETERS, PUBLIC_ENDINGS, LOGIN_SCHEMES,
+    SIGNATURE_PARAMETERS, LOGIN_PARAMETERS, PUBLIC_ENDINGS, LOGIN_SCHEMES, QUALIFIERS,
 )  # fmt: skip
 """The tables that identity depends on: part of the rules' digest."""
 
@@ -108,9 +116,20 @@ TABLES: Final = (
 _ALIKE: Final = str.maketrans({"ı": "i", "ſ": "s"})
 
 
+# Words of a name are divided by signs or by capitals.
+_QUALIFIED: Final = re.compile(
+    rf"(?<=[A-Za-z0-9])(?:[_.\- ](?:(?i:{'|'.join(QUALIFIERS)})|v?[0-9]{{1,4}})"
+    rf"|(?<=[a-z0-9])(?:{'|'.join(map(str.capitalize, QUALIFIERS))}|V?[0-9]{{1,4}})){{1,3}}\Z"
+)
+
+
 @lru_cache(maxsize=8192)
 def is_secret_key(key: str) -> bool:
     """Whether a setting of this name holds a secret: ``fs.s3a.secret.key``, ``API-Token``."""
+    return _is_secret(key) or _is_secret(_QUALIFIED.sub("", key))
+
+
+def _is_secret(key: str) -> bool:
     squashed = squash(key).removesuffix("value")
     if squashed.endswith(URL_NAMES):
         return True

@@ -53,13 +53,15 @@ def settings(text: str) -> Iterator[tuple[int, int]]:
     """Where the values of secret settings stand, without their quotes."""
     reader = None
     done = 0
-    for found in _NAME.finditer(text):
-        word = found.group()
-        start = found.start()
+    for named in _NAME.finditer(text):
+        found, word, start = named, named.group(), named.start()
         if word in _HARMLESS or start < done or not _is_secret_name(word):
             continue
         if word in _PARAMETERS and text[start - 1 : start] not in _URL_LEADS:
-            continue
+            spaced = _spaced(text, found)
+            if spaced is None or spaced.start() < done:
+                continue
+            found = spaced
         reader = reader or _Reader(text)
         span = reader.value(found)
         if span is not None:
@@ -79,7 +81,17 @@ def _is_secret_name(word: str) -> bool:
     return secret
 
 
-_PARAMETERS: Final = frozenset({"key", "pin", "code", "sig"})
+def _spaced(text: str, found: re.Match[str]) -> re.Match[str] | None:
+    """The name of two words that ends with this one: ``API key``."""
+    first = _FIRST_WORD.search(text, max(0, found.start() - _LONGEST_FIRST), found.start())
+    named = _TWO_WORDS.match(text, first.start()) if first else None
+    return named if named and is_secret_key(named.group()) else None
+
+
+_FIRST_WORD: Final = re.compile(r"(?<![\w.\-/])[A-Za-z]{2,16} \Z")
+_TWO_WORDS: Final = re.compile(r"[A-Za-z]{2,16} [A-Za-z]{3,8}")
+_LONGEST_FIRST: Final = 24
+_PARAMETERS: Final = frozenset({"key", "Key", "KEY", "pin", "code", "sig"})
 """Names of secrets in a URL only, which texts are full of."""
 _HARMLESS: Final[set[str]] = set()
 """Words that were seen to be no names of secrets: texts consist of the same few thousand."""
@@ -118,7 +130,7 @@ _JOINT: Final = re.compile(
     r"(?:<<[\-~]?[\"']?[A-Z]{1,16}[\"']?\n\s{0,16})?)"
     # password: |\n  x   password: !!str x   password: &name x   "password": ["x"]
     r"|(?P<colon>[ \t]{0,32}\s{0,8}:(?:\\?[ \t]){0,8}(?:[|>][+\-]?[ \t]{0,8}\n[ \t]{1,64}"
-    r"|!!\w{1,16}[ \t]{1,8}|&[\w\-]{1,64}[ \t]{1,8}|\[\s{0,8}(?=\\{0,7}[\"']))?)"
+    r"|!(?:!\w{1,16}|Sub)[ \t]{1,8}|&[\w\-]{1,64}[ \t]{1,8}|\[\s{0,8}(?=\\{0,7}[\"']))?)"
     r"|(?P<comma>\s{0,8},\s{0,8})"
     r"|(?P<call>\(\s{0,8}(?=[\"']))"
     # the password is x, API key provided: x
@@ -212,6 +224,12 @@ class _Reader:
             return aliased.span("value") if aliased and is_strong(aliased["value"]) else None
         if not is_secret_key(_bare_name(found.group())):
             return None
+        commented = _COMMENTED.search(self._text, max(0, found.start() - _LOOK_BACK), found.start())
+        if commented and is_strong(commented["value"]) and not is_reference(commented["value"]):
+            return commented.span("value")
+        before = _GIVEN_BEFORE.search(self._text, max(0, found.start() - _LOOK_BACK), found.start())
+        if before and is_mixed(before["value"]):
+            return before.span("value")
         return reached(self._text, found.end(), in_query=0 <= self._sql < found.start())
 
     def _is_no_secret(self, setting: _Setting, start: int, end: int) -> bool:
@@ -227,6 +245,8 @@ class _Reader:
         else:
             value = self._text[start:end]
             if squash(value) == squash(setting.name.rpartition(".")[2]):  # connect(token=token)
+                return True
+            if value[-1:] in (":", "=") and is_secret_key(value[:-1]):  # Auth: apikey: x1y2
                 return True
             if "::" in value:  # token:user::string of a document, tests/x.py::test
                 return True
@@ -307,7 +327,8 @@ class _Reader:
         if setting.quoted_name:  # <property name="password">x</property>
             return self._is_named(setting)
         if setting.joint.startswith("</"):
-            return setting.place.lead == ">"
+            first = max(0, setting.first - _LOOK_BACK)
+            return _KEYED.search(self._text, first, setting.first) is not None
         return (
             setting.place.lead == "<"
             or _QUALIFIED.search(self._text, max(0, setting.first - _LOOK_BACK), setting.first)
@@ -348,12 +369,12 @@ class _Reader:
         called = _LAST_WORD.search(head if not head.lower().endswith("values ") else head.rstrip())
         if called is not None:
             word = called.group().lower()
-            if (
-                word.endswith(_GETTERS) or word.rpartition(".")[2] in _ADDING
-            ):  # getOrElse("PASSWORD", "x1y2")
-                end = _closing(self._text, setting.opening)
-                return is_strong(self._text[setting.opening.end() : end])
-            return word.endswith(_SETTERS)
+            value = self._text[setting.opening.end() : _closing(self._text, setting.opening)]
+            if word.endswith(_SETTERS):
+                return True
+            if word.rpartition(".")[2] in _ADDING:
+                return is_strong(value)
+            return word.endswith(_GETTERS) and _is_default(value)
         if not head.strip():
             return self._is_listed_pair(setting, setting.opening)
         return head[-1:] in ("(", "[", ",", "{") or head.rstrip()[-1:] in ("(", "[", ",", "{")
@@ -383,6 +404,8 @@ class _Reader:
             return self._is_line(setting)
         if setting.place.mark in ("(", ",", "{") or setting.quoted_name:
             return setting.place.mark in ("(", ",", "{")
+        if setting.place.lead == ":":  # {:password "x"}
+            return not setting.spaced or self._text[setting.first - 2 : setting.first - 1] != ":"
         if setting.place.word in _BEFORE_A_QUOTED_NAME:  # wrong password 'x1y2', no token 'x'
             end = _closing(self._text, setting.opening)
             value = self._text[setting.opening.end() : end]
@@ -437,6 +460,8 @@ class _Reader:
             return setting.opening is not None or self._is_number(setting)
         if setting.place.lead in _NOT_BEFORE_A_COLON:
             return False
+        if _PLACEHOLDER.search(self._text, max(0, setting.first - _LOOK_BACK), setting.first):
+            return _DEFAULT.match(self._text, setting.start) is not None
         if self._text.startswith((":", "//"), setting.start):  # a cast, a scheme
             return False
         if setting.opening is not None:
@@ -679,12 +704,26 @@ _SHORTEST_ISSUED: Final = 20
 _ALIASED: Final = re.compile(
     r"(?i)(?P<q>['\"])(?P<value>[^'\"\n]{6,128})(?P=q)\s{1,8}as\s{1,8}[\"`]?\Z"
 )
+# Option("x1y2z3", "--token"), Field(default="x1y2z3", alias="password")
+_GIVEN_BEFORE: Final = re.compile(
+    r"\(\s{0,8}(?:default\s{0,2}=\s{0,2})?(?P<q>[\"'])(?P<value>[^\"'\s]{8,128})(?P=q)\s{0,2},\s{0,8}"
+    r"(?:(?:alias|name|env|envvar|key)\s{0,2}=\s{0,2}[\"']|[\"'](?=-))\Z"
+)
+# = "x1y2z3"  # the password of the service
+_COMMENTED: Final = re.compile(
+    r"[=:][ \t]{0,8}(?P<q>[\"']?)(?P<value>[^'\"\s]{6,128})(?P=q)[,;]?[ \t]{1,16}"
+    r"(?:#|//|--|/\*)[^\n]{0,64}\Z"
+)
 _PASSWORDS: Final = ("password", "passwd", "passphrase", "pwd")
 _NO_VALUES: Final = ("--", "<", ">", "|", "&")
 _NAMED: Final = re.compile(r"(?P<name>[A-Za-z][A-Za-z_.:\-]{3,64}) [^\s\-]")
 _TOLD_BEFORE: Final = frozenset({
     "with", "temporary", "new", "old", "initial", "default", "current", "generated",
 })  # fmt: skip
+_KEYED: Final = re.compile(r">[^<>]{0,64}\Z")  # <key>Database Password</key>
+# ${DB_PASSWORD:-x}, ${db.password:x}
+_PLACEHOLDER: Final = re.compile(r"\$\{\Z")
+_DEFAULT: Final = re.compile(r"[\-=]?[^\s}?+\-=${\"'][^\s}\"']{0,256}\}")
 _QUALIFIED: Final = re.compile(r"<[\w\-]{1,64}:\Z")
 _NOT_BEFORE_A_NAME: Final = ("/", "\\", ":", ".", "@", "$", "*", "+", "<", "~", "^")
 _NOT_BEFORE_A_COLON: Final = ("<", ":", "/", ".", "@", "$", "#")
@@ -738,6 +777,14 @@ def _first(pattern: re.Pattern[str], text: str) -> int:
 
 def _trailing_blanks(text: str) -> str:
     return text[len(text.rstrip()) :]
+
+
+def _is_default(value: str) -> bool:
+    """Whether a text is the password where none is given: ``getenv("PW", "hidden1")``."""
+    return len(value) >= _SHORTEST_DEFAULT and value.lower() not in PLAIN_WORDS
+
+
+_SHORTEST_DEFAULT: Final = 4
 
 
 def _is_authorization(name: str) -> bool:

@@ -156,7 +156,7 @@ _FORMS: Final = (
     # Invalid credentials: svc / x1y2z3
     (
         "credentials",
-        r"\bcredentials?~:~[\w.@\-]{1,64}~/~(?=\S{0,64}[0-9!#])(?P<bare>[^\s/,;]{6,128})",
+        r"\bcredentials?[\x20:]{1,4}[\w.@\-]{1,64}~[/:]~(?=\S{0,64}[0-9!#])(?P<bare>[^\s/,;:]{6,128})",
     ),
     (
         " --user",
@@ -174,11 +174,32 @@ _FORMS: Final = (
         "@",
         r"(?<![\w/:.\-])[\w$#]{1,64}/(?P<bare>[^\s/@\"']{4,128})@(?://)?[\w.\-]{1,128}:[0-9]{2,5}[/:]\w",
     ),
-    ("changed from", r"(?:passw\w{1,8}|secret|token|pwd|api_?key) (?:was )?changed from QUOTED"),
-    (
-        "changed from",
-        r"(?:passw\w{1,8}|secret|token|pwd|api_?key) (?:was )?changed from WORD to QUOTED",
+    *(
+        (
+            "changed from",
+            r"(?:passw\w{1,8}|secret|token|pwd|api_?key) (?:was )?changed from "
+            rf"{before}(?=[\"']|\S{{0,64}}[0-9!#])VALUE",
+        )
+        for before in ("", "WORD to ")
     ),
+    # what a prompt for a password is answered with
+    ("send", r"passw\w{0,8}[^\n]{0,128}?\bsend(?:line)?[(\x20]~(?:-- )?QUOTED"),
+    (
+        "input_value=",
+        r"(?:passw\w{0,16}|secret|token|key|pwd)\w{0,32}\n[^\n]{0,160}?\binput_value=QUOTED",
+    ),
+    # any tool's login with a digest
+    *(
+        (
+            f"{command} ",
+            rf"\b[a-z][\w\-]{{1,32}} {command} "
+            r"(?P<bare>(?=[0-9\-]{0,16}[a-f])[0-9a-f\-]{32,64})\b",
+        )
+        for command in ("login", "auth", "activate")
+    ),
+    ("createcredential", r"-createCredential(?: WORD){2} VALUE"),
+    ("setuser", r"\bacl setuser WORD[^\n]{0,64}?\x20>BARE"),
+    ("userid", r"\buserid~=~[\"']?[\w$#.]{1,64}/(?P<bare>[^\s\"'/@]{1,256})"),
     (
         "declare",
         r"\bdeclare @\w{0,64}?(?:pwd|passw\w{1,8}|secret|token|key)\w{0,32} \w{1,32}"
@@ -200,7 +221,7 @@ _FORMS: Final = (
     (
         "<<<",
         r"(?:stdin|--with-token|passw\w{0,8}|\bkinit [^\n<]{0,64}|secret[^\n<]{0,64}"
-        r"|sudo\b[^\n<]{0,64}-\w{0,8}S)~<<<~VALUE",
+        r"|sudo\b[^\n<]{0,64}-\w{0,8}S|\b(?:luks|login )[^\n<]{0,64})~<<<~VALUE",
     ),
     (
         "chpasswd",
@@ -228,6 +249,7 @@ _FORMS: Final = (
         r"\b(?:secret|credential|parameter)s? (?:set|create|put|update|add"
         r"|store)\bREST\s-{1,2}(?:string-|secret-)?value[\x20=]VALUE",
     ),
+    ("-data", r"\bsecrets? (?:set|create|put|update|add|store)\bREST\s-{1,2}data[\x20=]VALUE"),
     ("-body", r"\bsecrets? (?:set|create|put|update|add|store)\bREST\s-{1,2}body[\x20=]VALUE"),
     ("securestring", r"\bSecureString\bREST--value[=\x20]VALUE"),
     ("securestring", r"--value[=\x20]VALUEREST\bSecureString\b"),
@@ -274,6 +296,56 @@ _FORMS: Final = (
         r"~\{[^}]{0,512}?\bdefault\s{0,16}=~QUOTED",
     ),
 )  # fmt: skip
+# Places where a word that looks like a password is one.
+_NAMES: Final = (
+    r"(?:\w{0,16}pass(?:word|phrase|code|wd)|pwd|secret|(?:api[\x20_]?|access[\x20_]?)key|token)"
+)
+_TOLD: Final = (
+    # the login of a user, with or without the host
+    (
+        "@",
+        r"(?<![\w/:.@\-])(?!mailto|sip|to:|from|cc|e?mail)[\w.\-]{1,32}[:/](?P<bare>[^\s/:@\"']{6,64})@"
+        r"[\w.\-]{1,64}",
+    ),
+    *(
+        (
+            word,
+            rf"\b{word}\w{{0,10}}\b[^\n]{{0,24}}?[\x20(][\w.@\-]{{1,64}}(?:~[/:,]~|\x20with\x20)"
+            r"[\"']?(?P<bare>[^\s\"',;)]{6,64})",
+        )
+        for word in ("login", "logon", "auth", "connect", "denied", "credential")
+    ),
+    # x1y2 is the password, "x1y2" for token, x1y2 (password)
+    *(
+        (
+            word,
+            r"(?<![^\s\"'])[\"']?(?P<bare>[^\s\"'/:=]{6,64})[\"']?\x20(?:\("
+            rf"|is (?:the|your|our) (?:new )?|for (?:the )?|as (?:the |a )?){_NAMES}\b",
+        )
+        for word in ("is the ", "is your ", "is our ", "for token", "for the token", "as pass",
+                     "as the pass", "(pass", "(token", "(secret", "(apikey", "(api_key", "(pwd")
+    ),
+    # what a prompt answers: >>> token, and the text below
+    *(
+        (
+            prompt,
+            r"(?m)^(?:>>>|In \[[0-9]{1,4}\]:|[\w@~\-]{0,16}[$#])~[\w.]{0,32}?"
+            rf"{_NAMES}~\n(?:Out\[[0-9]{{1,4}}\]:)?~[\"'](?P<bare>[^\s\"']{{6,64}})[\"']",
+        )
+        for prompt in (">>>", "in [")
+    ),
+    # the key of a network, a phrase, a code
+    *(
+        (
+            f"{word} ",
+            rf"\b{word} (?:key|code|phrase|pin)(?:\x20is)?[\x20:=]{{1,4}}[\"']?"
+            r"(?P<bare>[^\s\"',;]{6,64})",
+        )
+        for word in ("wifi", "unlock", "recovery", "backup", "license", "activation", "product")
+    ),
+    ("key phrase", r"\bkey phrase[\x20:=]{1,4}(?P<bare>[^\s\"',;]{6,64})"),
+)  # fmt: skip
+_TOLD_PLACES: Final = tuple((word, _statement(pattern)) for word, pattern in _TOLD)
 _STATEMENTS: Final = tuple((word, _statement(pattern)) for word, pattern in _FORMS)
 # CREATE USER u IDENTIFIED BY 'x'; only a statement about users may leave the quotes out.
 _IDENTIFIED: Final = re.compile(
@@ -298,7 +370,8 @@ def _shortest(words: set[str]) -> tuple[str, ...]:
     return tuple(sorted(word for word in words if not any(o in word for o in words - {word})))
 
 
-_WORDS: Final = _shortest({"identified", *(word for word, _ in _STATEMENTS)})
+# The other places of the second table have the name of a secret in them.
+_WORDS: Final = _shortest({"identified", "connect", "denied", *(word for word, _ in _STATEMENTS)})
 
 
 def statements(text: str) -> Iterator[tuple[int, int]]:
@@ -309,6 +382,10 @@ def statements(text: str) -> Iterator[tuple[int, int]]:
             for found in pattern.finditer(text):
                 groups = found.groupdict()
                 yield found.span(next(name for name in _HELD if groups.get(name) is not None))
+    for word, pattern in _TOLD_PLACES:
+        if word in lowered:
+            told = (found.span("bare") for found in pattern.finditer(text))
+            yield from (span for span in told if is_mixed(text[slice(*span)].rstrip(".!")))
     if "identified" in lowered:
         yield from _identified(text)
     if _has_literal(text):
@@ -385,7 +462,7 @@ _CALLS: Final[Mapping[str, _Call]] = {
     "des_encrypt": _LAST_OF_TWO, "des_decrypt": _LAST_OF_TWO, "encode_password": _FIRST,
     "encryptbypassphrase": _FIRST, "decryptbypassphrase": _FIRST, "decrypt_raw": _LAST_OF_TWO,
     "decrypt": _LAST_OF_TWO, "encrypt": _LAST_OF_TWO, "hmac": _LAST_OF_TWO,
-    "mysql": _Call(4, 5), "postgresql": _Call(4, 5), "remote": _Call(-1, 4),
+    "mysql": _Call(-1, 4), "postgresql": _Call(4, 5), "remote": _Call(-1, 4),
     "remotesecure": _Call(-1, 5), "mongodb": _Call(4, 5), "s3": _Call(2, 3), "gcs": _Call(2, 3),
     "s3cluster": _Call(3, 4), "hudi": _Call(2, 3), "deltalake": _Call(2, 3), "iceberg": _Call(2, 3),
     "openrowset": _Call(3, 5), "azureblobstorage": _Call(4, 5),

@@ -108,23 +108,12 @@ _PARTS: Final = frozenset({
 
 def _random(text: str, start: int, end: int) -> tuple[int, int] | None:
     """The token that a run of characters is or belongs to; None where it is an id or a name."""
-    if not is_random(text[start : min(end, start + _LONGEST)]):
-        return None
-    if _ID.match(text, start):
+    if not is_random(text[start : min(end, start + _LONGEST)]) or _is_name_there(text, start, end):
         return None
     before = text[max(0, start - _LOOK_BACK) : start]
-    in_path = before.endswith("/") or text.startswith("/", end)
-    if in_path and text.find("~", start, end) < 0:
-        return None
-    if before.endswith("$") or _ID_BEFORE.search(before) or _FILE_ENDING.match(text, end):
-        return None
-    if _TABLE_BEFORE.search(before) and _STATEMENT.search(
-        text, max(0, start - _STATEMENT_BEFORE), start
-    ):
-        return None
     if before.endswith((".", "!")):  # a table of a schema, or the next part of a token
         parts = _PARTS_BEFORE.search(before)
-        if parts is None or not any(map(_is_part, re.split(r"[.!]", parts.group()))):
+        if parts is None or not any(map(_is_part_of_token, re.split(r"[.!]", parts.group()))):
             return None
         start -= len(parts.group())
     if text[end : end + 2] == "==" and end - start == _DIGEST_OF_16:
@@ -133,12 +122,106 @@ def _random(text: str, start: int, end: int) -> tuple[int, int] | None:
     return start, rest.end() if rest else end
 
 
+def _is_name_there(text: str, start: int, end: int) -> bool:
+    """Whether the place of a random word makes it an id, a segment of a path or a table."""
+    if _ID.match(text, start):
+        return True
+    before = text[max(0, start - _LOOK_BACK) : start]
+    in_path = before.endswith("/") or text.startswith("/", end)
+    if in_path and text.find("~", start, end) < 0:
+        return True
+    if before.endswith("$") or _ID_BEFORE.search(before) or _FILE_ENDING.match(text, end):
+        return True
+    return (
+        _TABLE_BEFORE.search(before) is not None
+        and _STATEMENT.search(text, max(0, start - _STATEMENT_BEFORE), start) is not None
+    )
+
+
 _DIGEST_OF_16: Final = 22
 """Signs of a digest of 16 bytes in base64, behind which two signs of equality stand."""
 
 
-def _is_part(word: str) -> bool:
+def _is_part_of_token(word: str) -> bool:
     return word in _PARTS or any(map(str.isdigit, word))
+
+
+# --- shorter random words ------------------------------------------------------------------------
+
+# A digit beside a capital (none of a time: 01T00), or letters and digits in turns, with a sign at
+# most between them: x9!mQ2.
+_IN_TURNS: Final = re.compile(
+    r"[0-9](?:(?=[A-SU-Y])|(?<=[A-Z][0-9])|(?<=[a-z][0-9])[0-9]{0,3}[!#^&~+_\-]{0,2}[A-Za-z]{1,6}"
+    r"[!#^&~+_\-]{0,2}[0-9])"
+)
+_RUN_OR_TURNS: Final = re.compile(f"{_RUN.pattern}|{_IN_TURNS.pattern}", re.ASCII)
+_WORD_BEFORE: Final = re.compile(r"[\w!#^&~+\-]{0,64}\Z", re.ASCII)
+_WORD_BEHIND: Final = re.compile(r"[\w!#^&~+\-]{0,64}", re.ASCII)
+_ATTRIBUTE: Final = re.compile(r"#[0-9]{1,19}L?\Z")  # Spark's: name#12L
+_CHANGES: Final = re.compile(
+    r"[A-Za-z](?=[^A-Za-z0-9]{0,2}[0-9])|[0-9](?=[^A-Za-z0-9]{0,2}[A-Za-z])"
+)
+_SIGN_INSIDE: Final = re.compile(r"[A-Za-z0-9][!#^&~](?=[A-Za-z0-9])")
+_SHORTEST: Final = 10
+_LONGEST_SHORT: Final = 64
+_LEAST_CHANGES: Final = 4
+"""Between letters and digits: three are those of names, as ``s3Bucket2Copy``."""
+_LEAST_SHORT_NEIGHBOURS: Final = 5
+_MOST_LIKELY_SHORT: Final = 0.5
+# … or words with fewer changes, if their neighbours are rarer still.
+_LEAST_RARE_NEIGHBOURS: Final = 9
+_MOST_LIKELY_RARE: Final = 0.45
+_NEVER_BEFORE: Final = frozenset("/.$%@")
+_ENDS_A_TEXT: Final = re.compile(r"\.(?:\s|\Z)")
+
+
+def is_issued(word: str) -> bool:
+    """Whether a short word is random: letters of both cases and digits in turns, or with a sign
+    between them that no name has: ``Zq7kT9vLm2Xw``, ``tr0ub4dor&3``.
+    """
+    if word.isupper() or not _SHORTEST <= len(word) <= _LONGEST_SHORT:
+        return False
+    changes = len(_CHANGES.findall(word))
+    if _SIGN_INSIDE.search(word) is not None:
+        return changes >= _LEAST_CHANGES - 1
+    if word.islower() or not changes:
+        return False
+    segments = _SEGMENT.findall(word)
+    neighbours = sum(map(len, segments)) - len(segments)
+    likely = sum(_likely(segment.lower()) for segment in segments)
+    if changes >= _LEAST_CHANGES and neighbours >= _LEAST_SHORT_NEIGHBOURS:
+        return likely <= _MOST_LIKELY_SHORT * neighbours
+    return neighbours >= _LEAST_RARE_NEIGHBOURS and likely <= _MOST_LIKELY_RARE * neighbours
+
+
+def _issued(text: str) -> Iterator[tuple[int, int]]:
+    """Where short random words stand that are no part of a path, of a name with dots, no id."""
+    done = 0
+    for found in _IN_TURNS.finditer(text):
+        if found.start() < done:
+            continue
+        before = _WORD_BEFORE.search(text, max(0, found.start() - _LONGEST_SHORT), found.start())
+        behind = _WORD_BEHIND.match(text, found.start())
+        if before is None or behind is None:
+            continue
+        done = behind.end()
+        word = text[before.start() : done].lstrip("!#^&~+-")
+        start = done - len(word)
+        word = _ATTRIBUTE.sub("", word)
+        if is_issued(word) and not _is_part(text, start, start + len(word), word):
+            yield start, start + len(word)
+
+
+def _is_part(text: str, start: int, end: int, word: str) -> bool:
+    """Whether a word is one of a path, a name with dots or before a sign, a query or an id."""
+    before, behind = text[start - 1 : start], text[end : end + 1]
+    if before in _NEVER_BEFORE or behind in ("/", "="):
+        return True
+    if behind == "." and _ENDS_A_TEXT.match(text, end) is None:
+        return True
+    if "&" in word and before == "=":
+        return True
+    return _is_name_there(text, start, end)
 
 
 # --- prefixes of vendors -------------------------------------------------------------------------
@@ -270,13 +353,22 @@ def may_hold_token(text: str, *, is_name: bool = False) -> bool:
     for head in _HEADS:
         if head in text:
             return True
-    if _RUN.search(text) is None:
+    if _RUN_OR_TURNS.search(text) is None:
         return False
     if len(text) == _LENGTH_OF_UUID and _UUID.fullmatch(text):
+        return False
+    if not is_name and may_be_issued(text):
+        return True
+    if _RUN.search(text) is None:
         return False
     if "http" in text and any(mark in text for mark, _ in _WEB_HOOKS):
         return True
     return next(_words(text, is_name=is_name), None) is not None
+
+
+def may_be_issued(text: str) -> bool:
+    """Whether a text has a short random word."""
+    return _IN_TURNS.search(text) is not None and next(_issued(text), None) is not None
 
 
 def tokens(text: str, *, is_name: bool = False) -> Iterator[tuple[int, int]]:
@@ -291,6 +383,8 @@ def tokens(text: str, *, is_name: bool = False) -> Iterator[tuple[int, int]]:
     for mark, pattern in _WEB_HOOKS:
         if mark in text:
             yield from (found.span(1) for found in pattern.finditer(text))
+    if not is_name:
+        yield from _issued(text)
     yield from _words(text, is_name=is_name)
 
 

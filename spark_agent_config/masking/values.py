@@ -21,7 +21,7 @@ _REFERENCE: Final = re.compile(
     r"|(?:~|\.{1,2})?(?:/[a-z][\w.\-]{0,32}){1,16}/?"
     r"|(?:[a-z][a-z0-9_]{0,63}\.){2,8}[A-Z][A-Za-z0-9]{0,63}|\^\S{0,256}\$"
     r"|[xX]{4,64}|projects/\S{1,128}/secrets/\S{1,256}|%|[(\[]{1,2}[?^.\\]\S{0,256}"
-    r"|\[(?:REDACTED|MASKED|HIDDEN|redacted|masked|hidden)\]"
+    r"|%[sdrv]|\[(?:REDACTED|MASKED|HIDDEN|redacted|masked|hidden)\]"
     r"|arn:aws[\w\-]{0,16}:[\w\-]{1,64}:\S{1,512}|!(?:ref|Ref|sub|Sub|vault)|<[a-z][\w \-]{0,64}>"
     r"|(?:args|config|conf|self|settings|options|opts|this|env|params|cfg|ctx)(?:\.\w{1,64}){1,4},?"
 )
@@ -66,7 +66,10 @@ _OF_A_PATH: Final = frozenset("=:/(")
 def is_mixed(value: str) -> bool:
     """Whether a word looks like a password wherever it stands: small letters, capitals and digits,
     or two of them and a sign that names do not have; ``Base64Encoder`` and ``TLSv1.2`` are names.
+    So does a long hexadecimal number: this is asked beside names of secrets only.
     """
+    if _LONG_HEXADECIMAL.fullmatch(value):
+        return True
     if len(value) < _SHORTEST_MIXED or not _OF_A_PATH.isdisjoint(value) or value[0] in "#$%@&":
         return False
     signed = not _OF_A_PASSWORD.isdisjoint(value)
@@ -80,6 +83,7 @@ def is_mixed(value: str) -> bool:
     return _WORDS_AND_NUMBER.fullmatch(value) is not None and not _ALGORITHM.search(value)
 
 
+_LONG_HEXADECIMAL: Final = re.compile(r"(?=[0-9a-f]{0,64}[a-f])[0-9a-f]{32,128}")
 _SHORTEST_MIXED: Final = 8
 _LEAST_KINDS: Final = 3
 _LONGEST_PIECE: Final = 6
