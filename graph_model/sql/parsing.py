@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import dropwhile, pairwise
 from typing import Any, Final, NamedTuple
 
 from sqlglot import Token, TokenType, exp
@@ -32,6 +33,7 @@ from graph_model.sql.names import DIALECTS, SqlNames
 _LOOKS_PER_TOKEN: Final = 200  # real queries take ten to thirty
 _TOKENS_OF_A_SHORT_QUERY: Final = 50
 _MOST_CALLS_ON_CALLS: Final = 200  # f(a).g(b).h(c): the parser copies what stands before each dot
+_MOST_JOINED_ARRAYS: Final = 1_000  # ARRAY JOIN a, b: the parser numbers all of them for each
 
 
 def parse(query: str, dialect: str) -> list[exp.Expr | None]:
@@ -318,6 +320,8 @@ def _is_part(tokens: Sequence[Token], place: int) -> bool:
 def _parsed(tokens: Sequence[Token], text: str, dialect: str) -> list[exp.Expr | None]:
     if _calls_on_calls(tokens) > _MOST_CALLS_ON_CALLS:
         raise RuntimeError("too many calls on the values of calls")
+    if dialect == "clickhouse" and _joined_arrays(tokens) > _MOST_JOINED_ARRAYS:
+        raise RuntimeError("too many arrays joined")
     looks = _Looks(_LOOKS_PER_TOKEN * (len(tokens) + _TOKENS_OF_A_SHORT_QUERY))
     parser = Dialect.get_or_raise(dialect or None).parser()
     return parser.parse([_CountedToken(token, looks) for token in tokens], text)
@@ -330,6 +334,13 @@ def _calls_on_calls(tokens: Sequence[Token]) -> int:
         for place, token in enumerate(tokens[:-2])
         if place
     )
+
+
+def _joined_arrays(tokens: Sequence[Token]) -> int:
+    """The number of commas behind an ARRAY JOIN, those of calls and later clauses, too."""
+    words = (token.text.upper() for token in tokens)
+    behind = dropwhile(lambda pair: pair != ("ARRAY", "JOIN"), pairwise(words))
+    return sum(word == "," for word, _ in behind)
 
 
 def tokenize(text: str, dialect: str) -> list[Token]:

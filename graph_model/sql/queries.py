@@ -748,8 +748,7 @@ class QueryReader(NameReader):
         before = len(frame.sources)
         words = {str(join.args.get(key) or "").upper() for key in ("kind", "side", "method")}
         if "ARRAY" in words:
-            for item in (join.this, *join.expressions):
-                self._array_joined(item, frame)
+            self._join_arrays((join.this, *join.expressions), frame)
             return
         self.add(join.this, frame, hidden=bool(words & {"SEMI", "ANTI"}))
         if (condition := join.args.get("on")) is not None:
@@ -763,23 +762,31 @@ class QueryReader(NameReader):
         for name in names:
             self._share(name, frame, before, words)
 
-    def _array_joined(self, node: exp.Expr, frame: SelectScope) -> None:
+    def _join_arrays(self, nodes: Sequence[exp.Expr], frame: SelectScope) -> None:
         """ARRAY JOIN b AS x, c: x is a further column, c has elements in place of the array."""
-        array = node.unalias()
-        name = self._output_name(node, array)
-        flows = stepped(self.flows(array, frame), labels.TRANSFORMATION)
-        element = ColumnValue(name, flows, (node,), element=True)
-        if not isinstance(node, exp.Alias):
-            for place, source in enumerate(frame.sources):
-                if source.relation.definite(name) is not None:
-                    self.step(len(source.relation.values))
-                    values = [element if v.name == name else v for v in source.relation.values]
-                    changed = SqlRelation(values, source.relation.influences)
-                    frame.sources[place] = source._replace(relation=changed)
-                    return
-            frame.shared[name.lower()] = element
-        else:
-            frame.sources.append(FromItem((), SqlRelation([element])))
+        further: list[ColumnValue] = []
+        for node in nodes:
+            array = node.unalias()
+            name = self._output_name(node, array)
+            flows = stepped(self.flows(array, frame), labels.TRANSFORMATION)
+            element = ColumnValue(name, flows, (node,), element=True)
+            if isinstance(node, exp.Alias):
+                further.append(element)
+            else:
+                self._take_elements(name, element, frame)
+        if further:
+            frame.sources.append(FromItem((), SqlRelation(further)))
+
+    def _take_elements(self, name: str, element: ColumnValue, frame: SelectScope) -> None:
+        """A column of an array is one of its elements from here on."""
+        for place, source in enumerate(frame.sources):
+            if source.relation.definite(name) is not None:
+                self.step(len(source.relation.values))
+                values = [element if v.name == name else v for v in source.relation.values]
+                changed = SqlRelation(values, source.relation.influences)
+                frame.sources[place] = source._replace(relation=changed)
+                return
+        frame.shared[name.lower()] = element
 
     # --- flows -----------------------------------------------------------------------------------
 

@@ -209,10 +209,14 @@ class _Splitter:
             self._to_end()
         elif word == "<" and self._word(1) == "<":  # <<label>>
             self._place += 5
-        elif word in _WITHOUT or self._word(1) in {":=", ":"}:
+        elif word in _WITHOUT or self._word(1) == ":=" or self._is_label():
             self._to_end()
         else:
             yield from self._statement()
+
+    def _is_label(self) -> bool:
+        """``again: SET …``, but not ``SELECT :day, …``, where a parameter stands."""
+        return self._word(1) == ":" and self._word() not in _BEGINNINGS | {"CALL", "VALUES", "FROM"}
 
     def _statement(self) -> Iterator[ScriptPiece]:
         start = self._place

@@ -30,6 +30,13 @@ def test_a_chain_of_calls_ends_before_the_parser_copies_it_again_and_again() -> 
     assert parse("select f(a).g(b).h(c), x[0].y(d) from t", "postgres")
 
 
+def test_arrays_beyond_a_thousand_are_not_joined_by_a_parser_that_numbers_all_for_each() -> None:
+    arrays = ", ".join(f"a{n} as x{n}" for n in range(1_002))
+    with pytest.raises(RuntimeError, match="arrays"):
+        parse(f"select x1 from t array join {arrays}", "clickhouse")
+    assert parse(f"select {arrays} from t array join a, b as c", "clickhouse")
+
+
 @pytest.mark.parametrize(
     ("text", "normal"),
     [
