@@ -535,10 +535,10 @@ def _named_in(environment: Mapping[str, str]) -> dict[str, str]:
 def _spark_settings(spark: Any) -> dict[str, str]:
     """``spark.headwater.*`` of the session, without the prefix."""
     names = ("url", "job", "namespace", "scope", "apiKey", "spill")
-    found = {name: spark.conf.get(f"{_PREFIX}{name}", None) for name in names}
+    values = {name: spark.conf.get(f"{_PREFIX}{name}", None) for name in names}
     settings = {
         name: str(value)
-        for name, value in found.items()
+        for name, value in values.items()
         if value or (name == "spill" and value is not None)  # empty switches it off
     }
     for name, value in spark.sparkContext.getConf().getAll():

@@ -180,11 +180,11 @@ def _reading(sources: Sources, datasets: Collection[str]) -> dict[str, set[str]]
     target = {
         row.id: row.target for row in rows if sources.hidden.isdisjoint((row.job, row.target))
     }
-    found: dict[str, set[str]] = {}
+    by_dataset: dict[str, set[str]] = {}
     for edge in page.edges:
         if edge.in_id in target:
-            found.setdefault(edge.out_id, set()).add(target[edge.in_id])
-    return found
+            by_dataset.setdefault(edge.out_id, set()).add(target[edge.in_id])
+    return by_dataset
 
 
 def _sorted(

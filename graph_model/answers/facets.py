@@ -211,8 +211,12 @@ def datasets_of_owner(sources: Sources, owner: str, at: int | None) -> frozenset
     assigned = sources.governance.assigned.items()
     return frozenset(
         (
-            *(one for one, owners in reported.items() if wanted in map(str.casefold, owners)),
-            *(node for (_, node), one in assigned if one.owner.casefold() == wanted),
+            *(
+                dataset
+                for dataset, owners in reported.items()
+                if wanted in map(str.casefold, owners)
+            ),
+            *(node for (_, node), assignment in assigned if assignment.owner.casefold() == wanted),
         )
     )
 

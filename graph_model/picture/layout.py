@@ -371,13 +371,14 @@ class _Grid:
         near = self._near(index)
         before, after = (len(self._layer(index - 1)), len(self._layer(index + 1)))
         ends = {
-            cell: [*one, *(end + before for end in other)] for cell, (one, other) in near.items()
+            cell: [*ends_before, *(end + before for end in ends_after)]
+            for cell, (ends_before, ends_after) in near.items()
         }
         stacked = _Stack(layer, ends)
         for cell in list(layer):
-            one, other = near[cell]
+            ends_before, ends_after = near[cell]
             place = stacked.best_place(
-                layer.index(cell), [*_sides(one, before), *_sides(other, after)]
+                layer.index(cell), [*_sides(ends_before, before), *_sides(ends_after, after)]
             )
             if place is not None:
                 layer.insert(place, layer.pop(layer.index(cell)))
@@ -554,14 +555,14 @@ class _Stack:
 
 def _sides(ends: Sequence[int], width: int) -> list[int]:
     """For each position how many more of the sorted ends lie beyond it than before it."""
-    found: list[int] = []
+    sides: list[int] = []
     for passed, end in enumerate(ends):
-        if end < len(found):
-            found[end] -= 1
+        if end < len(sides):
+            sides[end] -= 1
         else:
-            found += [len(ends) - 2 * passed] * (end - len(found))
-            found.append(len(ends) - 2 * passed - 1)
-    return found + [-len(ends)] * (width - len(found))
+            sides += [len(ends) - 2 * passed] * (end - len(sides))
+            sides.append(len(ends) - 2 * passed - 1)
+    return sides + [-len(ends)] * (width - len(sides))
 
 
 def _saved(above: Sequence[int], below: Sequence[int]) -> int:

@@ -289,7 +289,7 @@ class Names:
 def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool) -> GraphView:
     """The nodes and edges of an answer, without places."""
     via = frozenset(answer.via)
-    more = {one.node: More(one.upstream, one.downstream) for one in answer.left_out}
+    more = {left.node: More(left.upstream, left.downstream) for left in answer.left_out}
     column_nodes = _column_nodes(answer, names, via, more)
     nodes: list[Node] = []
     inside: dict[str, list[str]] = {}
@@ -587,7 +587,7 @@ def _routes(
         if points is None:
             continue
         beside = min(len(places), _MOST_BESIDE)
-        for number, place in enumerate(sorted(places, key=lambda one: (heights[one], one))):
+        for number, place in enumerate(sorted(places, key=lambda place: (heights[place], place))):
             aside = EDGE_GAP * (number * beside // len(places) - (beside - 1) / 2)
             x, y = (aside, 0.0) if flow is Flow.DOWN else (0.0, aside)
             routes[place] = tuple((round(at.x + x, 1), round(at.y + y, 1)) for at in points)
@@ -630,8 +630,8 @@ def place_in_lanes(
     for layer in [*order, None]:
         nodes = [node for node in view.nodes if node.id in lanes and lanes[node.id] == layer]
         if nodes:
-            found, bottom = _stack(nodes, top + _TITLE)
-            placed |= found
+            stacked, bottom = _stack(nodes, top + _TITLE)
+            placed |= stacked
             drawn.append(Lane(layer, top, bottom + _GAP))
             top = bottom + _GAP + _LANE_GAP
     edges = tuple(edge._replace(route=None) for edge in view.edges)
@@ -670,7 +670,7 @@ def _stack(nodes: Sequence[Node], top: float) -> tuple[dict[str, Place], float]:
     skyline: dict[int, float] = {}
     placed: dict[str, Place] = {}
     places = [(node.place, node.id) for node in nodes if node.place is not None]
-    for place, key in sorted(places, key=lambda one: (one[0].y, one[0].x, one[1])):
+    for place, key in sorted(places, key=lambda pair: (pair[0].y, pair[0].x, pair[1])):
         left = int((place.x - place.width / 2) // _GRAIN)
         columns = range(left, int((place.x + place.width / 2) // _GRAIN) + 1)
         upper = max((skyline.get(column, top) for column in columns), default=top)

@@ -224,7 +224,7 @@ class Inspector:
         # The counts of several writes at once cannot be separated.
         counted = error is None and len(commands) == 1
         reads, writes = self._metrics(execution) if counted else ({}, {})
-        found: list[CapturedQuery] = []
+        captured: list[CapturedQuery] = []
         for name, command in commands:
             for query in self._capture_command(name, command, execution, failed=error is not None):
                 ended = replace(
@@ -238,8 +238,8 @@ class Inspector:
                 completed = self._with_outcome(ended, command, execution)
                 completed = self._with_insert(completed, execution)
                 if not self._wrote_nothing(completed, command, execution):
-                    found.append(completed)
-        return found
+                    captured.append(completed)
+        return captured
 
     def _until_failure(self, execution: Any, failed: int) -> int | None:
         """Nanoseconds from the planning of a query to its failure; Spark reports those of a success

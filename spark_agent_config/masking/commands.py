@@ -106,15 +106,15 @@ def commands(text: str) -> Iterator[tuple[int, int]]:
         if named.start() < done:
             continue
         command, before = _COMMANDS[named[1]], named[1]
-        for found in _WORD.finditer(text, named.end()):
-            word, done = found.group(), found.end()
+        for match in _WORD.finditer(text, named.end()):
+            word, done = match.group(), match.end()
             if word in _ENDS:
                 break
             bare = word.lstrip(_OPENING)
             start = _password(command, before, bare)
             if 0 < start < len(bare) or (start == 0 and bare and not bare.startswith("-")):
                 skipped = len(word) - len(bare) if start else 0
-                yield _unquoted(word, found.start() + start + skipped, found.end())
+                yield _unquoted(word, match.start() + start + skipped, match.end())
             another = _command(word) if len(word) < _LONGEST_NAMED else None
             command, before = another or command, word.strip(_AROUND)
 

@@ -144,7 +144,7 @@ class _Walk:
                         self._look_at_row(names, item)
 
     def _look_at_row(self, names: Any, row: Any) -> None:
-        rows = [one for one in row if isinstance(one, _LISTS)] or [row]
+        rows = [item for item in row if isinstance(item, _LISTS)] or [row]
         places = [at for at, name in enumerate(names) if _is_name_of_secret(name)]
         for values in rows:
             for at in places if len(values) == len(names) else ():
@@ -199,7 +199,7 @@ class _Walk:
                 if text not in known:
                     self._look_at_plain(container, index, above)
             return
-        pairs = all(isinstance(one, _LISTS) and len(one) == 2 for one in container)
+        pairs = all(isinstance(item, _LISTS) and len(item) == 2 for item in container)
         for index, item in enumerate(container):
             if isinstance(item, _LISTS):
                 self._lists.append((item, above, pairs))
@@ -450,8 +450,8 @@ def _follows_name(items: list[Any], index: int, in_pairs: bool) -> bool:
         configured = name.count(".") > 1 or name.startswith("spark.")
         if "." in item and name.partition(".")[0] == item.partition(".")[0]:
             return False  # ["t.password", "t.token"]: columns of one table
-        told = is_strong(item) and not (is_name(item) or is_numbered(item))
-        named = configured or told or (in_pairs and (marked or is_strong(item)))
+        looks_secret = is_strong(item) and not (is_name(item) or is_numbered(item))
+        named = configured or looks_secret or (in_pairs and (marked or is_strong(item)))
         named = named and not is_type(item)
     else:
         return False

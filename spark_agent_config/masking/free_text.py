@@ -115,15 +115,15 @@ def _decoded(text: str) -> tuple[str, Callable[[int], int]]:
     parts: list[str] = []
     places, given = [0], [0]  # where each part begins, shown and given
     size = done = 0
-    for found in _ENCODED.finditer(text):
-        code = found[1] or found[2] or found[3]
+    for match in _ENCODED.finditer(text):
+        code = match[1] or match[2] or match[3]
         if code:
             sign = chr(int(code, 16))
         else:
-            sign = chr(int(found[4])) if found[4] else _ENTITIES[found[5]]
-        parts += (text[done : found.start()], sign)
-        size += found.start() - done + 1
-        done = found.end()
+            sign = chr(int(match[4])) if match[4] else _ENTITIES[match[5]]
+        parts += (text[done : match.start()], sign)
+        size += match.start() - done + 1
+        done = match.end()
         places.append(size)
         given.append(done)
     parts.append(text[done:])

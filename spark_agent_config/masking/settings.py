@@ -54,20 +54,20 @@ def settings(text: str) -> Iterator[tuple[int, int]]:
     reader = None
     done = 0
     for named in _NAME.finditer(text):
-        found, word, start = named, named.group(), named.start()
+        match, word, start = named, named.group(), named.start()
         if word in _HARMLESS or start < done or not _is_secret_name(word):
             continue
         if word in _PARAMETERS and text[start - 1 : start] not in _URL_LEADS:
-            spaced = _spaced(text, found)
+            spaced = _spaced(text, match)
             if spaced is None or spaced.start() < done:
                 continue
-            found = spaced
+            match = spaced
         reader = reader or _Reader(text)
-        span = reader.value(found)
+        span = reader.value(match)
         if span is not None:
             yield span
             done = span[1]
-        yield from reader.further_values(found)
+        yield from reader.further_values(match)
 
 
 def _is_secret_name(word: str) -> bool:
@@ -81,9 +81,9 @@ def _is_secret_name(word: str) -> bool:
     return secret
 
 
-def _spaced(text: str, found: re.Match[str]) -> re.Match[str] | None:
+def _spaced(text: str, match: re.Match[str]) -> re.Match[str] | None:
     """The name of two words that ends with this one: ``API key``."""
-    first = _FIRST_WORD.search(text, max(0, found.start() - _LONGEST_FIRST), found.start())
+    first = _FIRST_WORD.search(text, max(0, match.start() - _LONGEST_FIRST), match.start())
     named = _TWO_WORDS.match(text, first.start()) if first else None
     return named if named and is_secret_key(named.group()) else None
 
@@ -188,49 +188,49 @@ class _Reader:
         self._sql = _first(_QUERY_WORD, text)
         self._statement = _first(_STATEMENT_WORD, text)
 
-    def value(self, found: re.Match[str]) -> tuple[int, int] | None:
+    def value(self, match: re.Match[str]) -> tuple[int, int] | None:
         """The value of the name found; None where none is given here."""
-        joint = _JOINT.match(self._text, found.end())
+        joint = _JOINT.match(self._text, match.end())
         if joint is None:
-            return self._bridged(found)
-        setting = self._setting(found, joint)
+            return self._bridged(match)
+        setting = self._setting(match, joint)
         if setting is None:
             return None
         if _DECISIONS[setting.kind](self, setting):
             span = self._span(setting)
             if not self._is_no_secret(setting, *span):
                 return span
-        return self._bridged(found)
+        return self._bridged(match)
 
-    def further_values(self, found: re.Match[str]) -> Iterator[tuple[int, int]]:
+    def further_values(self, match: re.Match[str]) -> Iterator[tuple[int, int]]:
         """The literals of a list, a map or an expression: ``os.getenv("X") or "x1y2z3"``."""
-        if 0 <= self._sql < found.start() or found.start() < self._read:
+        if 0 <= self._sql < match.start() or match.start() < self._read:
             return
-        held, self._read = values(self._text, found.end())
+        held, self._read = values(self._text, match.end())
         for start, end in held:
             value = self._text[start:end]
             if is_strong(value) and not is_reference(value):
                 yield start, end
 
-    def _bridged(self, found: re.Match[str]) -> tuple[int, int] | None:
+    def _bridged(self, match: re.Match[str]) -> tuple[int, int] | None:
         """A text that looks like a password, behind signs and words that lead to values alone:
         ``("--password", default="x1y2")``, ``Password /d x1y2``, ``token() { return "x1y2"; }``.
         """
         if (
-            self._text[max(0, found.start() - 8) : found.start()].rstrip(' "`')[-3:].lower()
+            self._text[max(0, match.start() - 8) : match.start()].rstrip(' "`')[-3:].lower()
             == " as"
         ):
-            aliased = _ALIASED.search(self._text, max(0, found.start() - _LOOK_BACK), found.start())
+            aliased = _ALIASED.search(self._text, max(0, match.start() - _LOOK_BACK), match.start())
             return aliased.span("value") if aliased and is_strong(aliased["value"]) else None
-        if not is_secret_key(_bare_name(found.group())):
+        if not is_secret_key(_bare_name(match.group())):
             return None
-        commented = _COMMENTED.search(self._text, max(0, found.start() - _LOOK_BACK), found.start())
+        commented = _COMMENTED.search(self._text, max(0, match.start() - _LOOK_BACK), match.start())
         if commented and is_strong(commented["value"]) and not is_reference(commented["value"]):
             return commented.span("value")
-        before = _GIVEN_BEFORE.search(self._text, max(0, found.start() - _LOOK_BACK), found.start())
+        before = _GIVEN_BEFORE.search(self._text, max(0, match.start() - _LOOK_BACK), match.start())
         if before and is_mixed(before["value"]):
             return before.span("value")
-        return reached(self._text, found.end(), in_query=0 <= self._sql < found.start())
+        return reached(self._text, match.end(), in_query=0 <= self._sql < match.start())
 
     def _is_no_secret(self, setting: _Setting, start: int, end: int) -> bool:
         """A value that says where the secret is, or how it is used: ``${DB_PASSWORD}``, an ARN,
@@ -267,10 +267,10 @@ class _Reader:
         behind = self._text[opening.end() : opening.end() + 1]
         return before.count(quote) % 2 == 1 and (not behind or behind in " ,)|+;\n")
 
-    def _setting(self, found: re.Match[str], joint: re.Match[str]) -> _Setting | None:
-        before = _before_quote(self._text, found.start(), joint["close"])
+    def _setting(self, match: re.Match[str], joint: re.Match[str]) -> _Setting | None:
+        before = _before_quote(self._text, match.start(), joint["close"])
         place = _place(self._text, before)
-        word = found.group()
+        word = match.group()
         name = _bare_name(word[-NAME_LENGTH:])
         in_url = place.lead in _URL_LEADS
         if not (is_secret_parameter(name) if in_url else is_secret_key(name)):
@@ -282,7 +282,7 @@ class _Reader:
         opening = _OPENING.match(self._text, start) if quotable else None
         kind = str(joint.lastgroup)
         return _Setting(
-            found.start(),
+            match.start(),
             word,
             name,
             place,
@@ -310,8 +310,8 @@ class _Reader:
     def _is_named(self, setting: _Setting) -> bool:
         """``key="password"``, ``- name: PASSWORD``: the name is itself the value of a field."""
         first = setting.first - setting.quoted_name
-        found = _FIELD_BEFORE.search(self._text, max(0, first - 16), first)
-        return found is not None
+        match = _FIELD_BEFORE.search(self._text, max(0, first - 16), first)
+        return match is not None
 
     def _is_kind(self, setting: _Setting) -> bool:
         first = setting.first - 1
@@ -423,8 +423,8 @@ class _Reader:
 
     def _names_another(self, start: int) -> bool:
         """``--secret dbPassword x``: the option is a switch."""
-        found = _NAMED.match(self._text, start)
-        return found is not None and is_secret_key(found["name"])
+        match = _NAMED.match(self._text, start)
+        return match is not None and is_secret_key(match["name"])
 
     def _is_told(self, setting: _Setting) -> bool:
         """``The password is x1y2z3``: told to a person, so the value must look like one."""
@@ -433,8 +433,8 @@ class _Reader:
         if setting.quoted_name and setting.joint.strip().lower() != "to":
             return False
         if setting.opening is None:
-            found = _WORD.match(self._text, setting.start)
-            return found is not None and is_told(found.group())
+            match = _WORD.match(self._text, setting.start)
+            return match is not None and is_told(match.group())
         end = _closing(self._text, setting.opening)
         return is_told(self._text[setting.opening.end() : end])
 
@@ -451,8 +451,8 @@ class _Reader:
             return self._has_strong_value(setting)
         if setting.place.mark in ("", "\n") and _ALONE.match(self._text, setting.start):
             return setting.name.startswith(_CONFIGURED) or self._has_strong_value(setting)
-        found = _WORD.match(self._text, setting.start)  # wrong password Zq7kT9vLm2Xw
-        return found is not None and self._sql < 0 and is_random(found.group())
+        match = _WORD.match(self._text, setting.start)  # wrong password Zq7kT9vLm2Xw
+        return match is not None and self._sql < 0 and is_random(match.group())
 
     def _is_colon(self, setting: _Setting) -> bool:
         """JSON, YAML, headers and free text; ``struct<password:string>`` is none."""
@@ -468,17 +468,17 @@ class _Reader:
             return True
         if _SCHEME.match(self._text, setting.start) and _is_authorization(setting.name):
             return True
-        found = _SCALAR.match(self._text, setting.start)
-        if found is None or begins_as_type(found["value"]):
+        scalar = _SCALAR.match(self._text, setting.start)
+        if scalar is None or begins_as_type(scalar["value"]):
             return False
-        if "://" in found["value"] and not setting.spaced:  # jdbc-secretsmanager:postgresql://h/d
+        if "://" in scalar["value"] and not setting.spaced:  # jdbc-secretsmanager:postgresql://h/d
             return False
-        if is_strong(found["value"]) or setting.name.lower().startswith("x-"):
+        if is_strong(scalar["value"]) or setting.name.lower().startswith("x-"):
             return True
-        if "cookie" in squash(setting.name) and "=" in found["value"]:
+        if "cookie" in squash(setting.name) and "=" in scalar["value"]:
             return True
-        alone = setting.place.mark in _AT_A_LINE and found["end"] is not None
-        return alone and found["value"].lower() not in PLAIN_WORDS
+        alone = setting.place.mark in _AT_A_LINE and scalar["end"] is not None
+        return alone and scalar["value"].lower() not in PLAIN_WORDS
 
     def _is_number(self, setting: _Setting) -> bool:
         return hides_numbers(setting.name) and _NUMBER.match(self._text, setting.start) is not None
@@ -553,14 +553,14 @@ class _Reader:
         """``a.password=b.password``: a join, or a change of a row."""
         if "." not in setting.name:
             return False
-        found = _PATH.match(self._text, setting.start)
-        if found is None or "." not in found.group():
+        path = _PATH.match(self._text, setting.start)
+        if path is None or "." not in path.group():
             return False
-        return found.group().rpartition(".")[2] == setting.name.rpartition(".")[2]
+        return path.group().rpartition(".")[2] == setting.name.rpartition(".")[2]
 
     def _has_strong_value(self, setting: _Setting) -> bool:
-        found = _WORD.match(self._text, setting.start)
-        return found is not None and is_strong(found.group())
+        match = _WORD.match(self._text, setting.start)
+        return match is not None and is_strong(match.group())
 
     # --- where it ends ---------------------------------------------------------------------------
 
@@ -736,8 +736,8 @@ def _place(text: str, position: int) -> _Place:
     before = text[max(0, position - _LOOK_BACK) : position]
     shown = before.rstrip()
     mark = "\n" if "\n" in before[len(shown) :] else shown[-1:]
-    found = _LAST_WORD.search(shown[-64:])
-    return _Place(before[-1:], mark, found.group().lower() if found else "")
+    match = _LAST_WORD.search(shown[-64:])
+    return _Place(before[-1:], mark, match.group().lower() if match else "")
 
 
 def _before_quote(text: str, start: int, close: str | None) -> int:
@@ -762,16 +762,16 @@ def _opener(text: str, position: int) -> tuple[str, bool] | None:
             break
         place = text.rfind("(", first, place)
     head = text[max(0, place - 64) : max(place, 0)]
-    found = _LAST_WORD.search(head.rstrip())
-    word = found.group().lower().rpartition(".")[2] if found else ""
+    match = _LAST_WORD.search(head.rstrip())
+    word = match.group().lower().rpartition(".")[2] if match else ""
     return word, bool(word) and head == head.rstrip()
 
 
 def _first(pattern: re.Pattern[str], text: str) -> int:
     """Where a pattern is found first, or -1; in steps, between which other threads can go on."""
     for start in range(0, len(text), _STEP):
-        if found := pattern.search(text, start, start + _STEP + _OVERLAP):
-            return found.start()
+        if match := pattern.search(text, start, start + _STEP + _OVERLAP):
+            return match.start()
     return -1
 
 
@@ -823,8 +823,8 @@ def _is_whole(text: str) -> bool:
 
 
 def _search_end(pattern: re.Pattern[str], text: str, start: int) -> int:
-    found = pattern.search(text, start)
-    return found.start() if found else len(text)
+    match = pattern.search(text, start)
+    return match.start() if match else len(text)
 
 
 def _braced_end(text: str, start: int) -> int:

@@ -379,13 +379,13 @@ def statements(text: str) -> Iterator[tuple[int, int]]:
     lowered = text.lower()
     for word, pattern in _STATEMENTS:
         if word in lowered:
-            for found in pattern.finditer(text):
-                groups = found.groupdict()
-                yield found.span(next(name for name in _HELD if groups.get(name) is not None))
+            for match in pattern.finditer(text):
+                groups = match.groupdict()
+                yield match.span(next(name for name in _HELD if groups.get(name) is not None))
     for word, pattern in _TOLD_PLACES:
         if word in lowered:
-            told = (found.span("bare") for found in pattern.finditer(text))
-            yield from (span for span in told if is_mixed(text[slice(*span)].rstrip(".!")))
+            spans = (match.span("bare") for match in pattern.finditer(text))
+            yield from (span for span in spans if is_mixed(text[slice(*span)].rstrip(".!")))
     if "identified" in lowered:
         yield from _identified(text)
     if _has_literal(text):
@@ -401,13 +401,13 @@ def statements(text: str) -> Iterator[tuple[int, int]]:
 def _identified(text: str) -> Iterator[tuple[int, int]]:
     users = _OF_USERS.search(text)
     start = users.start() if users else 0
-    for found in _IDENTIFIED.finditer(text, start):
-        if found["bare"]:
-            if users or is_mixed(found["bare"]):
-                yield found.span("bare")
-        elif users or found["quote"] == "'" or found.start() == 0:
-            end = text.find(found["quote"], found.end())
-            yield found.end(), end if end >= 0 else len(text)
+    for match in _IDENTIFIED.finditer(text, start):
+        if match["bare"]:
+            if users or is_mixed(match["bare"]):
+                yield match.span("bare")
+        elif users or match["quote"] == "'" or match.start() == 0:
+            end = text.find(match["quote"], match.end())
+            yield match.end(), end if end >= 0 else len(text)
 
 
 # --- calls ---------------------------------------------------------------------------------------
@@ -485,25 +485,25 @@ _STRING_OR_SIGN: Final = re.compile(r"['\"(){}\[\],;]")
 
 def _calls(text: str, lowered: str) -> Iterator[tuple[int, int]]:
     if "auth" in lowered or "cred" in lowered or "login" in lowered:
-        yield from (found.span("secret") for found in _TUPLE.finditer(text))
+        yield from (match.span("secret") for match in _TUPLE.finditer(text))
     if not _may_call(lowered):
         return
     done = seen = 0
-    for found in _CALL.finditer(text):
-        name = found[1].lower()
+    for match in _CALL.finditer(text):
+        name = match[1].lower()
         call = _CALLS.get(name) or _CALLS.get(_LAST_PART.split(name)[-1])
         if call is None and _CIPHER in name:
             call = _LAST_OF_TWO
         looks_like_a_login = call is None and _OF_LOGINS.search(name[::-1]) is not None
         if looks_like_a_login:
             call = _LAST
-        if call is None or found.start() < done:
+        if call is None or match.start() < done:
             continue
         seen += 1
         if seen > _MOST_CALLS:
             yield 0, len(text)
             return
-        held = list(arguments(text, found.end()))
+        held = list(arguments(text, match.end()))
         if call.least <= len(held):
             span = literal(text, *held[call.place])
             if span and not (looks_like_a_login and not _is_password(text[slice(*span)])):
@@ -549,10 +549,10 @@ def arguments(text: str, start: int) -> Iterator[tuple[int, int]]:
     depth, first, stop = 0, start, min(len(text), start + _LONGEST_CALL)
     position = start
     for _ in range(_LONGEST_CALL):
-        found = _STRING_OR_SIGN.search(text, position, stop)
-        if found is None:
+        match = _STRING_OR_SIGN.search(text, position, stop)
+        if match is None:
             return
-        sign, position = found.group(), found.end()
+        sign, position = match.group(), match.end()
         if sign in "'\"":
             end = text.find(sign, position, stop)
             if end < 0:
@@ -563,10 +563,10 @@ def arguments(text: str, start: int) -> Iterator[tuple[int, int]]:
         elif depth:
             depth -= sign in ")]}"
         elif sign in ",;":
-            yield first, found.start()
+            yield first, match.start()
             first = position
         else:
-            yield first, found.start()
+            yield first, match.start()
             return
 
 
@@ -619,13 +619,13 @@ _PAIR_OF_A_ROW: Final = re.compile(
 
 
 def _pairs_of_a_row(text: str) -> Iterator[tuple[int, int]]:
-    for found in _PAIR_OF_A_ROW.finditer(text):
-        if is_secret_key(found["name"]):
-            yield found.span("value")
+    for match in _PAIR_OF_A_ROW.finditer(text):
+        if is_secret_key(match["name"]):
+            yield match.span("value")
 
 
 def _values_before_names(text: str) -> Iterator[tuple[int, int]]:
-    for found in _VALUE_FIRST.finditer(text):
-        if is_secret_key(found["of_xml"] or found["name"]):
+    for match in _VALUE_FIRST.finditer(text):
+        if is_secret_key(match["of_xml"] or match["name"]):
             held = ("xml", "quoted", "bare")
-            yield found.span(next(name for name in held if found[name] is not None))
+            yield match.span(next(name for name in held if match[name] is not None))

@@ -197,11 +197,11 @@ def is_issued(word: str) -> bool:
 def _issued(text: str) -> Iterator[tuple[int, int]]:
     """Where short random words stand that are no part of a path, of a name with dots, no id."""
     done = 0
-    for found in _IN_TURNS.finditer(text):
-        if found.start() < done:
+    for match in _IN_TURNS.finditer(text):
+        if match.start() < done:
             continue
-        before = _WORD_BEFORE.search(text, max(0, found.start() - _LONGEST_SHORT), found.start())
-        behind = _WORD_BEHIND.match(text, found.start())
+        before = _WORD_BEFORE.search(text, max(0, match.start() - _LONGEST_SHORT), match.start())
+        behind = _WORD_BEHIND.match(text, match.start())
         if before is None or behind is None:
             continue
         done = behind.end()
@@ -298,8 +298,8 @@ def _listed(text: str, start: int) -> tuple[int, int] | None:
     if text[start - 1 : start] in _ENDS_OF_PARTS:
         head = _HEADS_OF_PREFIXES.search(text, max(0, start - _BEFORE_RUN), start)
         first = head.start() if head else start
-    found = _LISTED.match(text, first)
-    return found.span() if found else None
+    match = _LISTED.match(text, first)
+    return match.span() if match else None
 
 
 @lru_cache(maxsize=8192)
@@ -376,13 +376,13 @@ def tokens(text: str, *, is_name: bool = False) -> Iterator[tuple[int, int]]:
     columns and places may be called as a machine likes.
     """
     if "Bearer " in text:
-        yield from (found.span(1) for found in _BEARER.finditer(text))
+        yield from (match.span(1) for match in _BEARER.finditer(text))
     if "Basic " in text:
-        yield from (found.span(1) for found in _BASIC.finditer(text) if _is_encoded(found[1]))
+        yield from (match.span(1) for match in _BASIC.finditer(text) if _is_encoded(match[1]))
     yield from _private_keys(text)
     for mark, pattern in _WEB_HOOKS:
         if mark in text:
-            yield from (found.span(1) for found in pattern.finditer(text))
+            yield from (match.span(1) for match in pattern.finditer(text))
     if not is_name:
         yield from _issued(text)
     yield from _words(text, is_name=is_name)
@@ -406,16 +406,16 @@ def _words(text: str, *, is_name: bool) -> Iterator[tuple[int, int]]:
             done = span[1]
             yield span
     if "/" in shown and not is_name:
-        yield from (found.span() for found in _BASE64.finditer(shown) if _is_key(found))
+        yield from (match.span() for match in _BASE64.finditer(shown) if _is_key(match))
 
 
 _LENGTH_OF_UUID: Final = 36
 
 
-def _is_key(found: re.Match[str]) -> bool:
+def _is_key(match: re.Match[str]) -> bool:
     """Whether a word with slashes is base64: the parts of a path are words."""
-    word = found.group().rstrip("=")
-    if "/" not in word or (found[1] == "=" and len(word) == _DIGEST):
+    word = match.group().rstrip("=")
+    if "/" not in word or (match[1] == "=" and len(word) == _DIGEST):
         return False
     parts = word.split("/")
     return is_random(word) and not any(len(part) > 2 and part.islower() for part in parts)
@@ -441,11 +441,11 @@ def _private_keys(text: str) -> Iterator[tuple[int, int]]:
     if "BEGIN" in text and "PRIVATE" in text:
         yield from _armoured(text)
     if "Private-Lines" in text:
-        yield from (found.span(1) for found in _PUTTY.finditer(text))
+        yield from (match.span(1) for match in _PUTTY.finditer(text))
     if '"kty' in text:
-        yield from (found.span(1) for found in _WEB_KEY.finditer(text))
+        yield from (match.span(1) for match in _WEB_KEY.finditer(text))
     if "<RSAKeyValue" in text:
-        yield from (found.span(1) for found in _XML_KEY.finditer(text))
+        yield from (match.span(1) for match in _XML_KEY.finditer(text))
 
 
 _HEADING: Final = re.compile(
@@ -456,9 +456,9 @@ _ENDING: Final = re.compile(r"----[- ]END")
 
 
 def _armoured(text: str) -> Iterator[tuple[int, int]]:
-    found = _HEADING.search(text)
-    while found:
-        ending = _ENDING.search(text, found.end())
+    heading = _HEADING.search(text)
+    while heading:
+        ending = _ENDING.search(text, heading.end())
         end = ending.start() if ending else len(text)
-        yield found.end(), end
-        found = _HEADING.search(text, end)
+        yield heading.end(), end
+        heading = _HEADING.search(text, end)

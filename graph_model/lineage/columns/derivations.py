@@ -147,9 +147,9 @@ class DerivationReader:
         }
         new = written - self.derivations.keys()
         kept = self._evidence.structure.derivations.find(new)
-        found = kept | self._read_derivations(new - kept.keys())
-        self.derivations |= found
-        self._learn_sources(found)
+        derived = kept | self._read_derivations(new - kept.keys())
+        self.derivations |= derived
+        self._learn_sources(derived)
 
     def _read_derivations(
         self, written: Collection[WrittenColumn]
@@ -174,9 +174,9 @@ class DerivationReader:
         written = [
             (plan, column) for column, (called, _) in rows.items() for plan in targets[called]
         ]
-        found = _by_written_column(written, self._edges_into(rows).edges)
-        self._learn_sources(found)
-        return found
+        derived = _by_written_column(written, self._edges_into(rows).edges)
+        self._learn_sources(derived)
+        return derived
 
     def derivations_out_of(self, columns: Collection[str], structs: Collection[str]) -> list[Edge]:
         """The derivations out of these columns (ids), and out of the structs around them where the
@@ -318,9 +318,9 @@ class DerivationReader:
         """Column ids -> their names; unknown ids are left out."""
         new = set(columns) - self.names.keys()
         kept = self._evidence.structure.columns.find(new)
-        found = self._read_names(new - kept.keys())
-        self._evidence.structure.columns.keep(found)
-        self.names |= kept | found
+        read = self._read_names(new - kept.keys())
+        self._evidence.structure.columns.keep(read)
+        self.names |= kept | read
         return {column: self.names[column] for column in columns if column in self.names}
 
     def _read_names(self, columns: Collection[str]) -> dict[str, Name]:
@@ -335,9 +335,9 @@ class DerivationReader:
 
     def note_every_name(self, columns: Collection[Name]) -> set[str]:
         """The ids of these columns under every name that their tables ever had."""
-        found = {column_id(name): name for name in self._inventory.under_every_name(columns)}
-        self.names |= found
-        return set(found)
+        names = {column_id(name): name for name in self._inventory.under_every_name(columns)}
+        self.names |= names
+        return set(names)
 
     def learn_known_fields(self, fields: Collection[Name]) -> None:
         """Read which of these fields a document names, under any name of their tables."""
@@ -355,9 +355,9 @@ def _by_written_column(
     written: Iterable[WrittenColumn], edges: Iterable[Edge]
 ) -> dict[WrittenColumn, tuple[Edge, ...]]:
     """Per written column those of the edges that lead into it."""
-    found: dict[WrittenColumn, list[Edge]] = {column: [] for column in written}
+    by_column: dict[WrittenColumn, list[Edge]] = {column: [] for column in written}
     for edge in edges:
         column = written_column(edge)
-        if column in found:
-            found[column].append(edge)
-    return {column: tuple(into) for column, into in found.items()}
+        if column in by_column:
+            by_column[column].append(edge)
+    return {column: tuple(into) for column, into in by_column.items()}

@@ -116,7 +116,7 @@ class StepHops:
         ]
 
     def _hops(self, cell: Cell, step: Step) -> list[Hop]:
-        found = [
+        flows = [
             flow
             for flow in self._flows(cell.path, step)
             if is_followed(flow.edge, indirect=self._indirect)
@@ -124,10 +124,10 @@ class StepHops:
         if self._indirect and self._reader.row_influences[step.logical_plan]:
             own = self._writes(cell.path, step)
             if own or self._writes_any_holder(cell.path, step):
-                found += self._flows_into_rows(step, own=own)
+                flows += self._flows_into_rows(step, own=own)
         return [
             Hop(moved(flow.edge, source.name, cell.name), source, step.job, flow.own, step.target)
-            for flow in found
+            for flow in flows
             for source in self._sources(flow, step)
         ]
 
@@ -151,7 +151,7 @@ class StepHops:
         for called, moment in step.inputs:
             for path in paths.get(moment.dataset, ()):
                 column = called, path
-                used = [edge for one in with_structs(column) for edge in known.get(one, ())]
+                used = [edge for holder in with_structs(column) for edge in known.get(holder, ())]
                 for edge in used or fields.get(column) or rest:
                     yield Hop(edge, Cell(moment, path), step.job, own=False)
 
@@ -169,9 +169,9 @@ class StepHops:
                 named = (edge for edge in edges if edge.out_id in names)
                 yield from (_Flow(edge, names[edge.out_id][1], own=True) for edge in named)
             elif edges:
-                found = self._sources_by_field(written).of(path[len(holder) + 1 :])
+                sources = self._sources_by_field(written).of(path[len(holder) + 1 :])
                 flows = {
-                    (edge.id, source): _Flow(edge, source, own=False) for edge, source in found
+                    (edge.id, source): _Flow(edge, source, own=False) for edge, source in sources
                 }
                 yield from flows.values()
 
@@ -268,15 +268,15 @@ class StepHops:
         read = {cell for some in (*own.values(), *on_rows.values()) for _, cell in some}
         beside = beside_reads(sorted(read))
         counts: dict[tuple[frozenset[Step], frozenset[_Influence]], Influences] = {}
-        found: dict[Name, Influences] = {}
+        by_column: dict[Name, Influences] = {}
         for name, influences in own.items():
             key = frozenset(writing[name]), frozenset(influences)
             if key not in counts:
                 counts[key] = _counts_of(
                     influences.union(*map(on_rows.__getitem__, key[0])), beside
                 )
-            found[name] = counts[key]
-        return found
+            by_column[name] = counts[key]
+        return by_column
 
     def _influences_on_rows(self, step: Step) -> set[_Influence]:
         return self._influences(self._flows_into_rows(step, own=False), step)
@@ -336,11 +336,15 @@ class SharedColumns:
         """The columns of these paths in the locations that share files with their tables."""
         around = self._around({dataset for dataset, _ in columns})
         shared = sorted(column for column in columns if column[0] in around)
-        return set(self._first((other, path) for one, path in shared for other in around[one]))
+        return set(
+            self._first((other, path) for dataset, path in shared for other in around[dataset])
+        )
 
     def known(self, columns: Iterable[Name]) -> set[Name]:
         """Those of these columns, and of the structs around them, that a document names."""
-        return self._inventory.known({one for column in columns for one in with_structs(column)})
+        return self._inventory.known(
+            {holder for column in columns for holder in with_structs(column)}
+        )
 
     def reads(self, hops: Collection[Hop], of: Set[Name] | None = None) -> list[Hop]:
         """The same hops from the known columns beside their sources (None), or from those ``of``
@@ -348,8 +352,8 @@ class SharedColumns:
 
             out#y <- in/orders_*.csv#amount  =>  out#y <- in/orders_1.csv#amount
         """
-        found = self.beside_reads(dict.fromkeys(hop.source for hop in hops), of)
-        return [_read_as(hop, name) for hop in hops for name in found.get(hop.source, ())]
+        read_as = self.beside_reads(dict.fromkeys(hop.source for hop in hops), of)
+        return [_read_as(hop, name) for hop in hops for name in read_as.get(hop.source, ())]
 
     def beside_reads(
         self, read: Iterable[Cell], of: Set[Name] | None = None
@@ -367,12 +371,12 @@ class SharedColumns:
         )
         if not offered:
             return {}
-        counted = {one for _, names in offered for one in names}
+        counted = {name for _, names in offered for name in names}
         counted = self._inventory.known(counted) if of is None else counted & of
-        found: defaultdict[Cell, list[Name]] = defaultdict(list)
+        read_as: defaultdict[Cell, list[Name]] = defaultdict(list)
         for cell, names in offered:
-            found[cell] += islice(filter(counted.__contains__, names), 1)
-        return found
+            read_as[cell] += islice(filter(counted.__contains__, names), 1)
+        return read_as
 
     def writes(self, hops: Mapping[Cell, Collection[Hop]]) -> Iterator[Edge]:
         """The derivations of writes that were seen through another location, into the columns of
@@ -385,15 +389,15 @@ class SharedColumns:
                 if hop.written not in ("", cell.moment.dataset):
                     yield moved(hop.edge, hop.source.name, (hop.written, cell.name[1]))
 
-    def _first(self, found: Iterable[_Item]) -> list[_Item]:
-        some = list(islice(found, CANDIDATE_LIMIT + 1))
+    def _first(self, items: Iterable[_Item]) -> list[_Item]:
+        some = list(islice(items, CANDIDATE_LIMIT + 1))
         if len(some) > CANDIDATE_LIMIT:
             self._evidence.bounds.cut("nodes", CANDIDATE_LIMIT)
         return some[:CANDIDATE_LIMIT]
 
     def _around(self, tables: Collection[str]) -> Mapping[str, Collection[str]]:
-        found = self._evidence.history.locations.around_at(tables, self._at)
-        return {table: others for table, others in found.items() if others}
+        around = self._evidence.history.locations.around_at(tables, self._at)
+        return {table: others for table, others in around.items() if others}
 
 
 def _paths_of(read: Cell) -> list[str]:
@@ -457,7 +461,7 @@ class ColumnWalks:
         self,
         start: Collection[Name],
         question: Question,
-        found: ColumnFindings,
+        findings: ColumnFindings,
         optional: Collection[Name] = (),
     ) -> None:
         """Find the sources of columns, and the columns among ``optional`` that have a source."""
@@ -471,19 +475,19 @@ class ColumnWalks:
             hops = self._expand(walk, frontier)
             if level == 0:
                 hops = _of_known_columns(hops, start)
-                found.admit_asked(cell.name for cell in hops)
+                findings.admit_asked(cell.name for cell in hops)
             read = [hop for some in hops.values() for hop in some]
-            drawn = found.admit_sources([*read, *shared.reads(read)], level + 1)
-            found.add_edges_inside(shared.writes(hops))
+            drawn = findings.admit_sources([*read, *shared.reads(read)], level + 1)
+            findings.add_edges_inside(shared.writes(hops))
             frontier = {hop.source for hop in read if hop.source in drawn} - visited
             visited |= frontier
-        found.folded |= walk.folded
+        findings.folded |= walk.folded
 
     def downstream(
         self,
         start: Collection[Name],
         question: Question,
-        found: ColumnFindings,
+        findings: ColumnFindings,
         optional: Collection[Name] = (),
     ) -> None:
         """Find the results of columns, and of those among ``optional`` that have a result: the
@@ -511,8 +515,8 @@ class ColumnWalks:
             frontier = {c for c in reached - hops.keys() if c.name in candidates.columns}
         if shared.beside(start):
             hops = {cell: [*some, *shared.reads(some, start)] for cell, some in hops.items()}
-        _draw(start, question, found, hops, roots)
-        found.folded |= walk.folded
+        _draw(start, question, findings, hops, roots)
+        findings.folded |= walk.folded
 
     def _shared(self, question: Question) -> SharedColumns:
         return SharedColumns(self._evidence, question.at)
@@ -535,10 +539,10 @@ class ColumnWalks:
             self._reader.learn_derivations_into(pairs)
         if self._indirect:
             self._reader.learn_influences({s.logical_plan for some in steps.values() for s in some})
-        found: dict[Cell, list[Hop]] = {cell: [] for cell in cells}
+        by_cell: dict[Cell, list[Hop]] = {cell: [] for cell in cells}
         for cell, hops in (among_candidates or self._hops).into(pairs):
-            found[cell] += hops
-        return found
+            by_cell[cell] += hops
+        return by_cell
 
     # --- candidates
 
@@ -575,8 +579,8 @@ class ColumnWalks:
             columns |= located | (shared.known(beside) if beside else set())
             if len(columns) > CANDIDATE_LIMIT:
                 self._evidence.bounds.cut("nodes", CANDIDATE_LIMIT)
-        found = {column: tuple(into) for column, into in derivations.items()}
-        return _Candidates(columns, plans, found)
+        by_column = {column: tuple(into) for column, into in derivations.items()}
+        return _Candidates(columns, plans, by_column)
 
     def _derivations_out_of(self, columns: Collection[Name], ids: Set[str]) -> list[Edge]:
         """The followed derivations out of these columns, and out of the structs around them; the
@@ -619,18 +623,18 @@ class ColumnWalks:
         for dataset, path in sorted(columns):
             paths[dataset].append(path)
         origins = read_sources(self._evidence, reading)
-        found: defaultdict[Cell, list[Hop]] = defaultdict(list)
+        by_reader: defaultdict[Cell, list[Hop]] = defaultdict(list)
         for moment, steps in walk.expand(self._ends_of(reading, at)).items():
             for step in steps:
                 if step.logical_plan in reading:
                     rows = _without_metadata(step, origins.get(step.logical_plan, {}))
-                    found[Cell(moment, "")] += self._hops.into_reader(
+                    by_reader[Cell(moment, "")] += self._hops.into_reader(
                         rows, paths, exact=step.logical_plan in exact
                     )
-            if sum(map(len, found.values())) > CANDIDATE_LIMIT:
+            if sum(map(len, by_reader.values())) > CANDIDATE_LIMIT:
                 self._evidence.bounds.cut("nodes", CANDIDATE_LIMIT)
                 break
-        return dict(found)
+        return dict(by_reader)
 
     def _ends_of(self, plans: Collection[str], at: int | None) -> set[Moment]:
         """The ends of chains through these plans at the time: their tables, or they themselves."""
@@ -662,8 +666,8 @@ class ColumnWalks:
         names |= targets | self._inventory.fields(targets - names)
         # a location that shares files with another one may lack its columns
         names = {*listed, *self._inventory.known(names - listed)}
-        found = self._hops.into(_with_steps(names, steps))
-        return names, [hop.edge for _, hops in found for hop in hops]
+        per_step = self._hops.into(_with_steps(names, steps))
+        return names, [hop.edge for _, hops in per_step for hop in hops]
 
     def _written_in(
         self, steps: Mapping[str, Collection[Step]], plans: Collection[str]
@@ -699,7 +703,7 @@ class ColumnWalks:
         self._reader.learn_influences({step.logical_plan for _, step in pairs})
         shared = SharedColumns(self._evidence, at)
         counts = self._hops.count_influences(pairs, shared.beside_reads)
-        return {column_id(name): found for name, found in counts.items()}
+        return {column_id(name): influences for name, influences in counts.items()}
 
 
 def _with_steps(
@@ -724,7 +728,7 @@ def _of_known_columns(
 def _draw(
     start: Set[Name],
     question: Question,
-    found: ColumnFindings,
+    findings: ColumnFindings,
     hops: Mapping[Cell, Sequence[Hop]],
     roots: Collection[Cell],
 ) -> None:
@@ -736,7 +740,7 @@ def _draw(
         for hop in hops[cell]
         if chains.hold(cell, hop.source)
     ]
-    trace = found.traces[question.reach] = _trace_of(chains, hops)
+    trace = findings.traces[question.reach] = _trace_of(chains, hops)
     if question.chains:
         for _, hop in drawn:
             trace.note_job(way_of(hop))
@@ -744,11 +748,11 @@ def _draw(
     derived = [(cell, hop) for cell, hop in drawn if cell.path]  # others end at a reader
     for cell, hop in derived:
         results[chains.away[hop.source] + 1].add(cell.name)
-        found.moments |= {cell.moment, hop.source.moment}
-        found.edges[hop.edge.id] = hop.edge
-    found.admit_asked({hop.source.name for _, hop in drawn} & start)
-    found.admit_results(results)
-    found.answers |= {column_id(root.name) for root in chains.roots} & found.nodes.keys()
+        findings.moments |= {cell.moment, hop.source.moment}
+        findings.edges[hop.edge.id] = hop.edge
+    findings.admit_asked({hop.source.name for _, hop in drawn} & start)
+    findings.admit_results(results)
+    findings.answers |= {column_id(root.name) for root in chains.roots} & findings.nodes.keys()
 
 
 def _chains_to(
@@ -773,7 +777,7 @@ def _trace_of(chains: ShortChains[Cell], hops: Mapping[Cell, Iterable[Hop]]) -> 
 
 def _without_metadata(step: Step, origins: Mapping[str, str]) -> Step:
     """A step without the tables of which it reads the metadata alone (``origins``: of its plan)."""
-    inputs = (one for one in step.inputs if origins.get(one[0]) != labels.METADATA)
+    inputs = (table for table in step.inputs if origins.get(table[0]) != labels.METADATA)
     return step._replace(inputs=tuple(inputs))
 
 
@@ -867,11 +871,11 @@ class ColumnFindings:
 
     def drawn(self, hidden_plans: Collection[str] = ()) -> list[ColumnEdge]:
         """The drawn edges between columns, folded (``fold_column_edges``)."""
-        found = [e for e in self.edges.values() if {e.out_id, e.in_id} <= self.nodes.keys()]
-        if sum(len(str(edge.value("expression") or "")) for edge in found) > TEXT_LIMIT:
+        edges = [e for e in self.edges.values() if {e.out_id, e.in_id} <= self.nodes.keys()]
+        if sum(len(str(edge.value("expression") or "")) for edge in edges) > TEXT_LIMIT:
             self.bounds.cut("bytes", TEXT_LIMIT)
-            found = [_without_expression(edge) for edge in found]
-        return fold_column_edges(found, hidden_plans, self.seen)
+            edges = [_without_expression(edge) for edge in edges]
+        return fold_column_edges(edges, hidden_plans, self.seen)
 
 
 def _without_expression(edge: Edge) -> Edge:

@@ -99,9 +99,9 @@ class ColumnEdges:
         self, source: Column, target: Column, transformations: Iterable[Transformation]
     ) -> None:
         """Add ``source`` -> ``target``; without a reported transformation, as a TRANSFORMATION."""
-        for one in tuple(transformations) or (_UNREPORTED,):
-            kind, how = kind_and_how(one)
-            self._flows.setdefault((source, target, kind, how), _Texts()).add(one)
+        for step in tuple(transformations) or (_UNREPORTED,):
+            kind, how = kind_and_how(step)
+            self._flows.setdefault((source, target, kind, how), _Texts()).add(step)
 
     def influence(self, source: Column, transformations: Iterable[Transformation]) -> None:
         """Add ``source`` as an influence on the whole output.
@@ -109,15 +109,15 @@ class ColumnEdges:
         Spark reports both how the influencing expression was computed (DIRECT) and how it decides;
         only the latter is kept here.
         """
-        influences = [one for one in transformations if kind_and_how(one)[0] == labels.INDIRECT]
-        for one in influences or (_UNREPORTED_INFLUENCE,):
-            how = kind_and_how(one)[1]
-            self._influences.setdefault((source, how), _Texts()).add(one)
+        influences = [step for step in transformations if kind_and_how(step)[0] == labels.INDIRECT]
+        for step in influences or (_UNREPORTED_INFLUENCE,):
+            how = kind_and_how(step)[1]
+            self._influences.setdefault((source, how), _Texts()).add(step)
 
     def use(self, source: Column, transformations: Iterable[Transformation]) -> None:
         """Add ``source`` as read by a plan without an output, whether shown or deciding."""
-        for one in transformations:
-            self._influences.setdefault((source, kind_and_how(one)[1]), _Texts()).add(one)
+        for step in transformations:
+            self._influences.setdefault((source, kind_and_how(step)[1]), _Texts()).add(step)
 
     def also_influenced(self, other: ColumnEdges) -> None:
         """Add the influences of another output."""
@@ -136,8 +136,8 @@ class ColumnEdges:
             if len(listed) == len(targets):
                 texts = self._influences.setdefault((source, how), _Texts())
                 for target in listed:
-                    one = self._flows.pop((source, target, labels.INDIRECT, how))
-                    texts.descriptions |= one.descriptions
+                    folded = self._flows.pop((source, target, labels.INDIRECT, how))
+                    texts.descriptions |= folded.descriptions
 
     def too_many(self) -> str:
         """The name of the bound that is exceeded; "" for none."""
@@ -166,11 +166,11 @@ def _key(item: tuple[tuple[object, ...], _Texts]) -> tuple[object, ...]:
     return item[0]
 
 
-def kind_and_how(one: Transformation) -> tuple[str, str]:
+def kind_and_how(step: Transformation) -> tuple[str, str]:
     """DIRECT or INDIRECT, and how; words that the specification does not define are kept."""
-    if one.type == labels.INDIRECT or (not one.type and one.subtype in _INDIRECT):
-        return labels.INDIRECT, one.subtype or labels.UNSPECIFIED
-    return labels.DIRECT, one.subtype or labels.TRANSFORMATION
+    if step.type == labels.INDIRECT or (not step.type and step.subtype in _INDIRECT):
+        return labels.INDIRECT, step.subtype or labels.UNSPECIFIED
+    return labels.DIRECT, step.subtype or labels.TRANSFORMATION
 
 
 def stable_text(text: str) -> str:
@@ -180,10 +180,10 @@ def stable_text(text: str) -> str:
     return _LITERAL.sub(_masked, naming.stable_text(text))
 
 
-def _masked(found: re.Match[str]) -> str:
-    quoted = found["quoted"]
+def _masked(match: re.Match[str]) -> str:
+    quoted = match["quoted"]
     if quoted is None:
-        return str(naming.mask_literal(found["bare"], None))
+        return str(naming.mask_literal(match["bare"], None))
     return f"'{naming.mask_literal(quoted, None)}'"
 
 
@@ -237,15 +237,15 @@ def read_text(statement: JobStatement, rules: Rules) -> TextLineage:
     statements = _translated(replace(query, dialect=dialect), tuple(_schemas(datasets)), rules)
     names = _DatasetNames(datasets)
     if not statement.outputs:
-        return _reading(statements, {one.key for one in statement.inputs}, names)
-    outputs = {one.key for one in statement.outputs}
+        return _reading(statements, {dataset.key for dataset in statement.inputs}, names)
+    outputs = {dataset.key for dataset in statement.outputs}
     drafts: dict[DatasetKey, _Draft] = {}
     gaps: set[str] = set()
-    for one in statements:
-        written = {key for table in one.writes if (key := names.find(table)) in outputs and key}
+    for sql in statements:
+        written = {key for table in sql.writes if (key := names.find(table)) in outputs and key}
         for key in written:
-            drafts.setdefault(key, _Draft()).add(one, key, names)
-        gaps.update(gap.code for gap in one.gaps if written)
+            drafts.setdefault(key, _Draft()).add(sql, key, names)
+        gaps.update(gap.code for gap in sql.gaps if written)
     lineages = {key: draft.lineage() for key, draft in drafts.items()}
     return TextLineage(lineages, gaps=tuple(sorted(gaps)))
 
@@ -257,10 +257,10 @@ def _reading(
     uses: dict[SourceField, None] = {}
     gaps: set[str] = set()
     named: set[DatasetKey | None] = set()
-    for one in statements:
-        gaps.update(gap.code for gap in one.gaps)
-        named.update(map(names.find, one.reads))
-        for column in one.columns:
+    for statement in statements:
+        gaps.update(gap.code for gap in statement.gaps)
+        named.update(map(names.find, statement.reads))
+        for column in statement.columns:
             step = Transformation(column.kind, column.how, column.expression, masking=False)
             uses.update(dict.fromkeys(_source_fields(column.sources, step, names)))
     if not inputs <= named:
@@ -282,7 +282,7 @@ def _schemas(datasets: Sequence[Dataset]) -> Iterator[tuple[str, tuple[str, ...]
         fields = value_of(dataset.facets, "schema", tuple) or ()
         if fields and dataset.name not in seen:
             seen.add(dataset.name)
-            yield dataset.name, tuple(one.name for one in fields)
+            yield dataset.name, tuple(column.name for column in fields)
 
 
 @lru_cache(maxsize=64)  # a job's text is that of its last run
@@ -317,8 +317,8 @@ class _DatasetNames:
     def find(self, table: str) -> DatasetKey | None:
         """The only dataset of this name; None where none or several have it."""
         parts = tuple(part.lower().rstrip("/") for part in split_name(table))
-        found = self._by_end.get(parts) or (self._by_end.get(parts[1:]) if len(parts) > 2 else None)
-        return next(iter(found)) if found is not None and len(found) == 1 else None
+        keys = self._by_end.get(parts) or (self._by_end.get(parts[1:]) if len(parts) > 2 else None)
+        return next(iter(keys)) if keys is not None and len(keys) == 1 else None
 
 
 @dataclass(slots=True)

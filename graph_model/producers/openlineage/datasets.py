@@ -237,12 +237,12 @@ class DatasetNamer:
         outputs: Sequence[Dataset],
         scope: str,
         rules: Rules,
-        found: Names | None = None,
+        shared: Names | None = None,
     ) -> DatasetNamer:
         """The names of a statement's inputs and outputs; many input files may fold into one
         pattern.
         """
-        names = cls(scope, rules, found={} if found is None else found)
+        names = cls(scope, rules, found={} if shared is None else shared)
         files = _files_of(inputs, outputs, rules)
         names.files = {key: file for key, (_, file) in files.items()}
         patterns = {key: pattern for key, (pattern, _) in files.items()}

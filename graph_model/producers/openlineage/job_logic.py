@@ -115,7 +115,10 @@ class RunLogic:
             self.mode,
             self.partition_keys,
             [[getattr(flow, name) for name in ReportedFlow.__slots__] for flow in self.flows],
-            [[getattr(one, name) for name in RunInfluence.__slots__] for one in self.influences],
+            [
+                [getattr(influence, name) for name in RunInfluence.__slots__]
+                for influence in self.influences
+            ],
             [(link.source, link.column) for _, link in self.links],
             self.gaps,
             self.origin,
@@ -192,7 +195,7 @@ def _as_declared(logic: RunLogic) -> RunLogic:
         logic,
         reads=tuple((use, origin) for use, _ in logic.reads),
         flows=tuple(replace(flow, origin=origin) for flow in logic.flows),
-        influences=tuple(replace(one, origin=origin) for one in logic.influences),
+        influences=tuple(replace(influence, origin=origin) for influence in logic.influences),
         origin=origin,
     )
 
@@ -283,12 +286,12 @@ class _Output:
     keys: tuple[str, ...]
 
     def lineages(self) -> list[ColumnLineage]:
-        found = (value_of(d.facets, "columnLineage", ColumnLineage) for d in self.datasets)
-        return [one for one in found if one is not None]
+        reported = (value_of(d.facets, "columnLineage", ColumnLineage) for d in self.datasets)
+        return [lineage for lineage in reported if lineage is not None]
 
     def lifecycle(self) -> Lifecycle:
-        found = (value_of(d.facets, "lifecycleStateChange", Lifecycle) for d in self.datasets)
-        return next((one for one in found if one is not None), Lifecycle("", None))
+        reported = (value_of(d.facets, "lifecycleStateChange", Lifecycle) for d in self.datasets)
+        return next((change for change in reported if change is not None), Lifecycle("", None))
 
     def has_statistics(self) -> bool:
         return any("outputStatistics" in dataset.usage for dataset in self.datasets)
@@ -333,14 +336,14 @@ class _Reader:
             self.targets.learn(dataset)
 
     def _outputs(self) -> dict[str, _Output]:
-        found: dict[str, _Output] = {}
+        outputs: dict[str, _Output] = {}
         for dataset in self.statement.outputs:
             use = self.targets.use(*dataset.key)
-            output = found.setdefault(use.id, _Output(use, [], ()))
+            output = outputs.setdefault(use.id, _Output(use, [], ()))
             output.datasets.append(dataset)
             keys = partition_keys(dataset, self.targets.names(*dataset.key)[:1])
             output.keys = tuple(dict.fromkeys((*output.keys, *keys)))
-        return dict(sorted(found.items()))
+        return dict(sorted(outputs.items()))
 
     def read(self) -> tuple[RunLogic, ...]:
         if self.statement.explicit:
@@ -458,10 +461,12 @@ class _Reader:
 
     def _add_columns(self, draft: _Draft, target: DatasetUse, lineage: ColumnLineage) -> None:
         for name, listed in lineage.fields:
-            for one in listed:
-                draft.columns.flow(self._column(one), target.column(name), one.transformations)
-        for one in lineage.dataset:
-            draft.columns.influence(self._column(one), one.transformations)
+            for source in listed:
+                draft.columns.flow(
+                    self._column(source), target.column(name), source.transformations
+                )
+        for source in lineage.dataset:
+            draft.columns.influence(self._column(source), source.transformations)
 
     def _add_text(self, draft: _Draft, output: _Output) -> None:
         """The columns of the job's text, where the client reports none. Spark's client follows
@@ -481,8 +486,8 @@ class _Reader:
         """The columns that the text of a job without outputs reads."""
         read = self._text()
         draft.columns = ColumnEdges(labels.SQL_ORIGIN)
-        for one in read.reads:
-            draft.columns.use(self._column(one), one.transformations)
+        for source in read.reads:
+            draft.columns.use(self._column(source), source.transformations)
         if read.gaps:
             draft.gaps.add((SQL_GAPS, ", ".join(read.gaps)))
 
@@ -492,8 +497,8 @@ class _Reader:
             self.text = read_text(self.statement, self.rules) if own else TextLineage()
         return self.text
 
-    def _column(self, one: SourceField | LineageSource) -> tuple[str, str]:
-        return self.sources.use(one.namespace, one.name).column(one.field)
+    def _column(self, source: SourceField | LineageSource) -> tuple[str, str]:
+        return self.sources.use(source.namespace, source.name).column(source.field)
 
     def _add_rename(self, draft: _Draft, output: _Output) -> None:
         """The new name gets the data of the former one, column by column."""
@@ -546,8 +551,10 @@ class _Reader:
                 continue
             for job in _with_jobs_before(feeding, reading):
                 before = _with_jobs_before((job,), reading)
-                sources = [reading[one] for one in before if one in reading]
-                count += len(before) + sum(len(one.reads) + len(one.links) for one in sources)
+                sources = [reading[name] for name in before if name in reading]
+                count += len(before) + sum(
+                    len(source.reads) + len(source.links) for source in sources
+                )
                 if count > MOST_READS or len(drafts) >= most:
                     reason = f"chains of jobs beyond {MOST_CHAINED:,} writes, {MOST_READS:,} inputs"
                     own.gaps.add((INPUTS_TOO_MANY, reason))
@@ -560,8 +567,8 @@ class _Reader:
                 if draft is not own and own.mode == labels.OVERWRITE:
                     # written at one time, each would replace the others
                     draft.mode = own.mode = labels.UNKNOWN_MODE
-                for one in sources:
-                    draft.take(one)
+                for source in sources:
+                    draft.take(source)
                 if job in reading:
                     draft.links |= reading[job].links
                 writing.add(job)
@@ -583,15 +590,18 @@ class _Reader:
         """A job that reads datasets, or that other jobs feed."""
         job = self._job_of(entry)
         draft = drafts.setdefault((job, ""), _Draft(job, None, labels.EXPLICIT))
-        listed = (*(entry.inputs or ()), *(one for _, sources in entry.fields for one in sources))
-        for one in listed:
-            if one.type == "JOB":
-                draft.link(self._job_of(one))
+        listed = (
+            *(entry.inputs or ()),
+            *(source for _, sources in entry.fields for source in sources),
+        )
+        for source in listed:
+            if source.type == "JOB":
+                draft.link(self._job_of(source))
                 continue
-            draft.read(self.sources.uses(one.namespace, one.name), labels.EXPLICIT)
-            if one.field:
+            draft.read(self.sources.uses(source.namespace, source.name), labels.EXPLICIT)
+            if source.field:
                 draft.columns.origin = labels.EXPLICIT
-                draft.columns.influence(self._column(one), one.transformations)
+                draft.columns.influence(self._column(source), source.transformations)
 
     def _add_dataset_entry(
         self, drafts: dict[tuple[JobName, str], _Draft], entry: LineageEntry
@@ -604,34 +614,34 @@ class _Reader:
         drafts[(self.job, use.id)] = draft
         if entry.inputs is None and not entry.fields:
             draft.gaps.add((SOURCES_UNKNOWN, use.dataset.uri))
-        for one in entry.inputs or ():
-            self._add_source(draft, one)
+        for source in entry.inputs or ():
+            self._add_source(draft, source)
         for column, sources in entry.fields:
-            for one in sources:
-                self._add_field_source(draft, use, column, one)
+            for source in sources:
+                self._add_field_source(draft, use, column, source)
 
-    def _add_source(self, draft: _Draft, one: LineageSource) -> None:
+    def _add_source(self, draft: _Draft, source: LineageSource) -> None:
         """A source of the whole target."""
-        if one.type == "JOB":
-            self._feed(draft, self._job_of(one))
-            if self._job_of(one) != self.job:
-                draft.link(self._job_of(one))
+        if source.type == "JOB":
+            self._feed(draft, self._job_of(source))
+            if self._job_of(source) != self.job:
+                draft.link(self._job_of(source))
             return
-        draft.read(self.sources.uses(one.namespace, one.name), labels.EXPLICIT)
-        if one.field:
-            draft.columns.influence(self._column(one), one.transformations)
+        draft.read(self.sources.uses(source.namespace, source.name), labels.EXPLICIT)
+        if source.field:
+            draft.columns.influence(self._column(source), source.transformations)
 
     def _add_field_source(
-        self, draft: _Draft, target: DatasetUse, column: str, one: LineageSource
+        self, draft: _Draft, target: DatasetUse, column: str, source: LineageSource
     ) -> None:
         """A source of one column; without a field, the source is the whole dataset."""
-        if one.type == "JOB":
-            self._feed(draft, self._job_of(one))
-            draft.link(self._job_of(one), target.column(column)[1])
+        if source.type == "JOB":
+            self._feed(draft, self._job_of(source))
+            draft.link(self._job_of(source), target.column(column)[1])
             return
-        draft.read(self.sources.uses(one.namespace, one.name), labels.EXPLICIT)
-        if one.field:
-            draft.columns.flow(self._column(one), target.column(column), one.transformations)
+        draft.read(self.sources.uses(source.namespace, source.name), labels.EXPLICIT)
+        if source.field:
+            draft.columns.flow(self._column(source), target.column(column), source.transformations)
 
     def _feed(self, draft: _Draft, job: JobName) -> None:
         if draft.write is not None:
@@ -678,21 +688,21 @@ def _with_jobs_before(
     jobs: Iterable[JobName], reading: Mapping[JobName, _Draft]
 ) -> tuple[JobName, ...]:
     """These jobs, and all that feed them by the links of what they read."""
-    found = dict.fromkeys(jobs)
-    waiting = list(found)
+    reached = dict.fromkeys(jobs)
+    waiting = list(reached)
     while waiting:
         draft = reading.get(waiting.pop())
         for job, _ in draft.links if draft else ():
-            if job not in found:
-                found[job] = None
+            if job not in reached:
+                reached[job] = None
                 waiting.append(job)
-    return tuple(found)
+    return tuple(reached)
 
 
 def _columns_without_lineage(output: _Output) -> list[tuple[str, str]]:
     """The gaps of an output: its columns that the column lineage leaves out."""
     lineages = output.lineages()
-    named = {output.use.schema.path(name) for one in lineages for name, _ in one.fields}
+    named = {output.use.schema.path(name) for lineage in lineages for name, _ in lineage.fields}
     covered = {naming.column_path(naming.split_path(path)[:1]) for path in named}  # a.b tells of a
     paths = [column.path for column in output.use.schema.columns or ()]
     if not covered:

@@ -501,9 +501,9 @@ class _Document:
         inner = self._inner.get(_number_of(node.plan, "id"), [])
         anchor, step = (child.output for child in node.children)
         same = [[_attribute_of(columns[n]) for columns in inner] for n in range(len(step))]
-        found = ingredients([_attribute_of(column) for column in step], same, self._parts_of())
+        per_column = ingredients([_attribute_of(column) for column in step], same, self._parts_of())
         items = {item["id"]: item for item in self._attributes}
-        for identifiers, (rounds, read) in zip(same, found, strict=True):
+        for identifiers, (rounds, read) in zip(same, per_column, strict=True):
             made_of = [_attribute_of(anchor[n]) for n in rounds if n < len(anchor)]
             for identifier in identifiers:
                 items[identifier]["childRefs"] = [
@@ -636,8 +636,8 @@ class _Document:
         """The read of a leaf, as captured; an unknown reading leaf is a read without sources."""
         if node.children or node.plan.kind == "CTERelationRef":  # its definition reads
             return None
-        found = _read_of(node)
-        return found or (Relation() if node.plan.kind in _READING_LEAVES else None)
+        read = _read_of(node)
+        return read or (Relation() if node.plan.kind in _READING_LEAVES else None)
 
     def _add_hidden_read(self, relation: Relation) -> str:
         """The RDD that reads, below the operator that wraps it; columns are unknown there."""

@@ -136,17 +136,17 @@ class Relations:
             return self._jdbc(relation.jdbcOptions(), table)
         options = self._ask("relation options", lambda: read_map(relation.options()), NO_OPTIONS)
         version = self._ask_quietly(lambda: self._versions.of_delta_relation(relation))
-        found = Relation((), self.format_of(relation), options, table, version=version)
+        read = Relation((), self.format_of(relation), options, table, version=version)
         if table is not None and table.location is not None:
-            return replace(found, sources=(table.location,))
+            return replace(read, sources=(table.location,))
         if class_name(relation) == _CHANGE_FEED:
             place = self._ask("change feed", lambda: _changed_place(relation), None)
-            return replace(found, sources=_optional(place))
-        placed = self._of_files(relation.location, found)
+            return replace(read, sources=_optional(place))
+        placed = self._of_files(relation.location, read)
         uri = source_uri("", lower_names(options))
         if placed is None and uri is None:
-            return replace(found, unplaced=class_name(relation))
-        return placed or replace(found, sources=_optional(uri))
+            return replace(read, unplaced=class_name(relation))
+        return placed or replace(read, sources=_optional(uri))
 
     def v2(
         self,
@@ -159,10 +159,10 @@ class Relations:
 
         If it has no place, its name in its catalog or that of its source stands for one.
         """
-        found = self._v2(table, name, options, catalog)
-        if catalog is not None and name is not None and found.unplaced is None and found.sources:
-            self._tables.remember_in(catalog, name, found.sources[0])
-        return found
+        read = self._v2(table, name, options, catalog)
+        if catalog is not None and name is not None and read.unplaced is None and read.sources:
+            self._tables.remember_in(catalog, name, read.sources[0])
+        return read
 
     def _v2(
         self, table: Any, name: Table | None, options: Mapping[str, str], catalog: str | None
@@ -176,13 +176,13 @@ class Relations:
         provider = properties.get("provider") or self._ask_quietly(
             lambda: str(table.formatName()).lower()
         )
-        found = self._of_files(table.fileIndex, Relation((), provider, options, name))
-        if found is None and "location" in properties:
-            found = Relation((with_scheme(properties["location"]),), provider, options, name)
-        if found is not None:
+        read = self._of_files(table.fileIndex, Relation((), provider, options, name))
+        if read is None and "location" in properties:
+            read = Relation((with_scheme(properties["location"]),), provider, options, name)
+        if read is not None:
             if provider == "delta" and name is not None:  # a table of the session's own catalog
-                self._tables.remember(replace(name, location=found.sources[0]))
-            return found
+                self._tables.remember(replace(name, location=read.sources[0]))
+            return read
         jdbc = self._ask_quietly(table.jdbcOptions)
         if jdbc is not None:
             return self._jdbc(jdbc, name)
@@ -211,17 +211,17 @@ class Relations:
         name = self._ask_quietly(lambda: v2_name(leaf.identifier().get()))
         options = self._ask_quietly(lambda: read_java_map(leaf.options().asCaseSensitiveMap()))
         catalog = self._ask_quietly(lambda: str(leaf.catalog().get().name()))
-        found = self.v2(leaf.table(), name, options or NO_OPTIONS, catalog)
-        if found.format == "iceberg":
+        read = self.v2(leaf.table(), name, options or NO_OPTIONS, catalog)
+        if read.format == "iceberg":
             table = self._ask_quietly(lambda: _wrapped_table(leaf.table())) or leaf.table()
             version = self._ask_quietly(
-                lambda: self._versions.of_iceberg_table(table, found.options)
+                lambda: self._versions.of_iceberg_table(table, read.options)
             )
-            found = replace(found, version=version)
-        is_placed = bool(found.sources) and found.unplaced is None
+            read = replace(read, version=version)
+        is_placed = bool(read.sources) and read.unplaced is None
         if is_placed or class_name(leaf.table()) != _CHANGELOG:
-            return found
-        return self._ask("changelog", lambda: self._changed_table(leaf, found), found)
+            return read
+        return self._ask("changelog", lambda: self._changed_table(leaf, read), read)
 
     def _changed_table(self, leaf: Any, changes: Relation) -> Relation:
         """Iceberg's ``db.t.changes`` is read from db.t, and has no place of its own."""
@@ -230,9 +230,9 @@ class Relations:
             self._strings(changed[:-1]), changed[-1]
         )
         table = leaf.catalog().get().loadTable(identifier)
-        found = self.v2(table, v2_name(identifier), changes.options)
-        version = self._ask_quietly(lambda: self._versions.of_iceberg_changes(table, found.options))
-        return replace(found, version=version)
+        read = self.v2(table, v2_name(identifier), changes.options)
+        version = self._ask_quietly(lambda: self._versions.of_iceberg_changes(table, read.options))
+        return replace(read, version=version)
 
     def _strings(self, names: Sequence[str]) -> Any:
         kind = self._jvm.java.lang.Class.forName("java.lang.String")
@@ -335,10 +335,10 @@ class Relations:
                 break
             rdd = pending.pop()
             name = class_name(rdd)
-            found = self._rdd_files(rdd, name)
-            if found:
+            places = self._rdd_files(rdd, name)
+            if places:
                 node = name
-                sources |= dict.fromkeys(found)
+                sources |= dict.fromkeys(places)
             else:
                 pending.extend(dependency.rdd() for dependency in items(rdd.dependencies()))
         return Relation(tuple(sources), None, {}, None, node) if node else None
@@ -442,7 +442,7 @@ def _columns_of_stream(stream: Any) -> tuple[int, ...]:
 def column_ids(plan: Any) -> tuple[int, ...]:
     """The ids of a plan's output, in one call; none where one is not to be read from its text."""
     ids = [_COLUMN_ID.search(column) for column in read_list(plan.output())]
-    return tuple(int(found[1]) for found in ids if found) if all(ids) else ()
+    return tuple(int(match[1]) for match in ids if match) if all(ids) else ()
 
 
 def directory(path: str) -> str:
@@ -468,11 +468,11 @@ def _wrapped_table(table: Any) -> Any | None:
 
 
 def _scanned_directories(rdd: Any) -> tuple[str, ...]:
-    found: dict[str, None] = {}
+    directories: dict[str, None] = {}
     for partition in items(rdd.filePartitions()):
         for file in partition.files():
-            found[directory(str(file.filePath().toString()))] = None
-    return tuple(found)
+            directories[directory(str(file.filePath().toString()))] = None
+    return tuple(directories)
 
 
 def _scanned_table(rdd: Any) -> tuple[str, ...]:
