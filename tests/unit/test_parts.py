@@ -85,9 +85,9 @@ def test_a_part_has_tests(name: str) -> None:
 
 
 def test_a_change_runs_the_parts_that_look_at_it_and_those_in_turn() -> None:
-    chosen = choose(["docs/graph.md", "aws/take.py"], DAY)
-    assert chosen.runs["recovery"] == "aws/take.py changed"
-    assert set(chosen.runs) == {"recovery", *in_turn(DAY)} - {RANDOM}
+    chosen = choose(["docs/graph.md", "pipeline/rebuild.py"], DAY)
+    assert chosen.runs["pipeline"] == "pipeline/rebuild.py changed"
+    assert set(chosen.runs) == {"pipeline", *in_turn(DAY)} - {RANDOM}
     assert set(chosen.left) == set(NAMES) - set(chosen.runs)
 
 

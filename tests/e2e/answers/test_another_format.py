@@ -309,6 +309,7 @@ def outcome_of(rounds: list[list[Submission]], step: int) -> object:
     return found
 
 
+@pytest.mark.part("pipeline")
 def test_spark_rebuilds_the_projection_of_the_service(place: Place, tmp_path: Path) -> None:
     pytest.importorskip("pyspark")
     file, destination = tmp_path / "export.jsonl", tmp_path / "rebuilt"

@@ -525,7 +525,8 @@ class _Handler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         file = FILES.get(parts.path) or self._own_file(parts.path)
         if file is not None:
-            self._send(200, TYPES[file.suffix], file.read_bytes())
+            kept = () if file.suffix == ".html" else (("Cache-Control", "max-age=3600"),)
+            self._send(200, TYPES[file.suffix], file.read_bytes(), kept)
             return
         query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         refused = self.scenario.turn_away(self.headers.get("X-API-Key", ""))
