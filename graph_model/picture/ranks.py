@@ -123,15 +123,17 @@ class _Ranks:
         waiting = {node: len(self._before[node]) for node in self._nodes}
         ready = [(-way[node], place[node], node) for node in self._nodes if waiting[node] == 0]
         heapify(ready)
+        added = {n: self._breadths[n] - len(self._before[n]) * self._passing for n in self._nodes}
+        least = min(added.values(), default=0)
         passing = 0
         while ready:
             used = passing * self._passing
             taken: list[str] = []
             left: list[tuple[int, int, str]] = []
-            while ready:
+            while ready and not (taken and used + least > most):
                 entry = heappop(ready)
                 node = entry[2]
-                breadth = self._breadths[node] - len(self._before[node]) * self._passing
+                breadth = added[node]
                 if taken and used + breadth > most:
                     left.append(entry)
                     continue
@@ -145,7 +147,7 @@ class _Ranks:
                     if waiting[child] == 0:
                         left.append((-way[child], place[child], child))
             self._used.append(used)
-            ready = left
+            ready += left
             heapify(ready)
 
     def draw_near(self, most: float) -> None:
