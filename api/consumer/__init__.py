@@ -2,7 +2,7 @@
 
 In reading order:
 
-``routes``   the routes and their errors, for Spline's UI and for scripts written against it
+``routes``   the routes, their errors and their values as JSON in Spline's spelling, for Spline's UI
+             and for scripts written against it
 ``queries``  query strings with Spline's names and defaults, read as Spring reads them
-``replies``  values of the consumer API -> JSON in Spline's spelling
 """

@@ -13,12 +13,12 @@ The status and headers are those of every other error.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from flask import Response, current_app, jsonify, url_for
 
-from api.consumer import replies
 from api.consumer.queries import (
     Access,
     AttributeQuery,
@@ -39,8 +39,29 @@ from api.service import current_service
 from api.service.readiness import ask
 from api.service.sources import answer_errors, current_sources, lacking
 from graph_model.answers.consumer import executions, plan_documents
-from graph_model.answers.consumer.executions import ListQuestion
-from graph_model.stores.catalogue_values import EventFilter, ListPage
+from graph_model.answers.consumer.executions import EventPage, ListQuestion, Overview, PlanNode
+from graph_model.answers.consumer.plan_documents import AttributeGraph
+from graph_model.answers.consumer.plans import (
+    DataSourceReference,
+    DetailedOperation,
+    DetailedPlan,
+    OperationNode,
+    PlanInfo,
+    event_id,
+    local_id,
+)
+from graph_model.lineage import Partial
+from graph_model.producers.spline.documents import Product
+from graph_model.stores.catalogue_values import EventFilter, EventRecord, ListPage, WriteRecord
+
+Json = dict[str, Any]
+_UNWRITTEN: Json = dict.fromkeys(
+    (
+        "executionEventId", "executionPlanId", "frameworkName", "applicationName",
+        "applicationId", "timestamp", "durationNs", "dataSourceType", "append", "error", "extra",
+        "labels",
+    )
+)  # fmt: skip
 
 blueprint = Blueprint(
     "consumer", __name__, url_prefix="/consumer", description="The consumer API of Spline"
@@ -83,7 +104,7 @@ def _asked(query: Mapping[str, Any]) -> ListQuestion:
 def execution_events(query: Mapping[str, Any]) -> Response:
     """Executions, the newest first."""
     page = executions.execution_events(current_sources(), _asked(query))
-    return jsonify(replies.events_reply(page, query, current_service().clock()))
+    return jsonify(events_reply(page, query, current_service().clock()))
 
 
 @blueprint.route("/data-sources")
@@ -92,7 +113,7 @@ def execution_events(query: Mapping[str, Any]) -> Response:
 def data_sources(query: Mapping[str, Any]) -> Response:
     """Data sources, each with its last write."""
     page = executions.data_sources(current_sources(), _asked(query))
-    return jsonify(replies.events_reply(page, query, current_service().clock()))
+    return jsonify(events_reply(page, query, current_service().clock()))
 
 
 @blueprint.route("/lineage-overview")
@@ -101,7 +122,7 @@ def data_sources(query: Mapping[str, Any]) -> Response:
 def lineage_overview(query: Mapping[str, Any]) -> Response:
     """The origins of an execution's output."""
     overview = executions.lineage_overview(current_sources(), query["eventId"], query["maxDepth"])
-    return jsonify(replies.overview_reply(overview, lack=lacking()))
+    return jsonify(overview_reply(overview, lack=lacking()))
 
 
 @blueprint.route("/impact-overview")
@@ -110,7 +131,7 @@ def lineage_overview(query: Mapping[str, Any]) -> Response:
 def impact_overview(query: Mapping[str, Any]) -> Response:
     """The uses of an execution's output."""
     overview = executions.impact_overview(current_sources(), query["eventId"], query["maxDepth"])
-    return jsonify(replies.overview_reply(overview, lack=lacking()))
+    return jsonify(overview_reply(overview, lack=lacking()))
 
 
 @blueprint.route("/lineage-detailed")
@@ -118,7 +139,7 @@ def impact_overview(query: Mapping[str, Any]) -> Response:
 @blueprint.doc(responses={200: {"description": "The plan and the graph of its operations"}})
 def lineage_detailed(query: Mapping[str, Any]) -> Response:
     """One plan: its operations, schemas and types."""
-    return jsonify(replies.detailed_reply(plan_documents.plan(current_sources(), query["execId"])))
+    return jsonify(detailed_reply(plan_documents.plan(current_sources(), query["execId"])))
 
 
 @blueprint.route("/execution-plans")
@@ -128,7 +149,7 @@ def execution_plans(query: Mapping[str, Any]) -> Response:
     """Plans that have run, the last that ran first."""
     number, size = query["pageNum"], query["pageSize"]
     plans, total = executions.plans(current_sources(), _moment(query), (number - 1) * size, size)
-    items = [replies.plan_reply(plan) for plan in plans]
+    items = [plan_reply(plan) for plan in plans]
     reply = {"items": items, "totalCount": total, "pageNum": number, "pageSize": size}
     return jsonify(reply)
 
@@ -138,7 +159,7 @@ def execution_plans(query: Mapping[str, Any]) -> Response:
 @blueprint.doc(responses={200: {"description": "The plan and the graph of its operations"}})
 def execution_plan(plan_id: str) -> Response:
     """The same reply as /lineage-detailed."""
-    return jsonify(replies.detailed_reply(plan_documents.plan(current_sources(), plan_id)))
+    return jsonify(detailed_reply(plan_documents.plan(current_sources(), plan_id)))
 
 
 @blueprint.route("/execution-plans/<plan_id>/write-op")
@@ -169,9 +190,7 @@ def plan_sources(query: Mapping[str, Any], plan_id: str) -> Response:
 @blueprint.doc(responses={200: {"description": "The operation, its schemas and data types"}})
 def operation(operation_id: str) -> Response:
     """One operation: its properties with expressions as trees, and the schemas around it."""
-    return jsonify(
-        replies.operation_reply(plan_documents.operation(current_sources(), operation_id))
-    )
+    return jsonify(operation_reply(plan_documents.operation(current_sources(), operation_id)))
 
 
 @blueprint.route("/attribute-lineage-and-impact")
@@ -182,8 +201,8 @@ def attribute_lineage_and_impact(query: Mapping[str, Any]) -> Response:
     plan_id, lineage, impact = plan_documents.attribute(current_sources(), query["attributeId"])
     return jsonify(
         {
-            "lineage": replies.attribute_graph(plan_id, lineage),
-            "impact": replies.attribute_graph(plan_id, impact),
+            "lineage": attribute_graph(plan_id, lineage),
+            "impact": attribute_graph(plan_id, impact),
         }
     )
 
@@ -213,6 +232,177 @@ def label_values(query: Mapping[str, Any], name: str) -> Response:
 def _length(query: Mapping[str, Any]) -> int | None:
     return query["length"] if query["length"] > 0 else None
 
+
+# --- values in Spline's spelling -----------------------------------------------------------------
+
+
+def events_reply(page: EventPage, query: Mapping[str, Any], now: int) -> Json:
+    """A list of executions or of data sources."""
+    times: list[int] = []
+    if query["facetTimestamp"]:
+        times = list(page.times or (now, now))
+    return {
+        "items": [event_item(record) for record in page.items],
+        "totalCount": page.total,
+        "pageNum": query["pageNum"],
+        "pageSize": query["pageSize"],
+        "totalDateRange": times,
+    }
+
+
+def event_item(record: EventRecord) -> Json:
+    """One row; of a data source that was never written all but its name is null."""
+    dataset = record.dataset
+    written = _UNWRITTEN if record.write is None else _written(record.write)
+    return {
+        **written,
+        "dataSourceName": dataset.name or dataset.uri,
+        "dataSourceUri": dataset.uri,
+    }
+
+
+def _written(write: WriteRecord) -> Json:
+    row = write.execution
+    own_id = row.id if write.ambiguous else None
+    return {
+        "executionEventId": event_id(row.plan_id, row.at, own_id),
+        "executionPlanId": row.plan_id if row.execution_plan else row.logical_plan,
+        "frameworkName": write.system,
+        "applicationName": write.application or row.plan_id,
+        "applicationId": row.application_id or None,
+        "timestamp": row.at,
+        "durationNs": row.duration_ns,
+        "dataSourceType": write.format or None,
+        "append": write.append,
+        "error": row.error,
+        "extra": json.loads(write.extra),
+        "labels": json.loads(write.labels),
+    }
+
+
+def overview_reply(overview: Overview, *, lack: Partial | None) -> Json:
+    """Lineage or impact of an execution; ``info.partial`` is the reason of a partial answer."""
+    info: Json = {
+        "timestamp": overview.timestamp,
+        "applicationId": overview.application_id or None,
+        "targetDataSourceId": overview.target,
+    }
+    partial = lack or overview.partial
+    if partial is not None:
+        info["partial"] = {"reason": partial.reason, "limit": partial.limit}
+    sources = [
+        {"_id": node.id, "_type": "DataSourceNode", "name": node.uri} for node in overview.sources
+    ]
+    return {
+        "info": info,
+        "graph": {
+            "nodes": [*sources, *(_execution_node(node) for node in overview.plans)],
+            "edges": [_edge(source, target) for source, target in overview.edges],
+            "depthRequested": overview.depth_requested,
+            "depthComputed": overview.depth_computed,
+        },
+    }
+
+
+def _execution_node(node: PlanNode) -> Json:
+    reply: Json = {
+        "_id": node.id,
+        "_type": "ExecutionNode",
+        "name": node.name,
+        "systemInfo": _named(node.system),
+    }
+    if node.agent is not None:
+        reply["agentInfo"] = _named(node.agent)
+    return reply
+
+
+def _named(text: str) -> Json:
+    """``spark 3.5.1`` => name and version."""
+    name, _, version = text.rpartition(" ")
+    return {"name": name or version, "version": version if name else ""}
+
+
+def _edge(source: str, target: str) -> Json:
+    return {"source": source, "target": target}
+
+
+def detailed_reply(detailed: DetailedPlan) -> Json:
+    """A plan with its operations."""
+    return {
+        "executionPlan": plan_reply(detailed.plan),
+        "graph": {
+            "nodes": [operation_node(node) for node in detailed.nodes],
+            "edges": [_edge(source, target) for source, target in detailed.edges],
+        },
+    }
+
+
+def plan_reply(plan: PlanInfo) -> Json:
+    """A plan without its operations."""
+    return {
+        "_id": plan.id,
+        "name": plan.name,
+        "systemInfo": _product(plan.system),
+        "agentInfo": None if plan.agent is None else _product(plan.agent),
+        "extra": dict(plan.extra),
+        "inputs": [_place(place) for place in plan.inputs],
+        "output": _place(plan.output),
+    }
+
+
+def _product(product: Product) -> Json:
+    return {"name": product.name, "version": product.version}
+
+
+def _place(place: DataSourceReference) -> Json:
+    return {"source": place.source, "sourceType": place.source_type}
+
+
+def operation_node(node: OperationNode) -> Json:
+    """An operation of a plan."""
+    return {
+        "_id": node.id,
+        "_type": node.type,
+        "name": node.name,
+        "properties": dict(node.properties),
+    }
+
+
+def operation_reply(detailed: DetailedOperation) -> Json:
+    """One operation; ``inputs`` and ``output`` are places in ``schemas``."""
+    last = len(detailed.schemas) - 1
+    return {
+        "operation": operation_node(detailed.operation),
+        "dataTypes": [dict(item) for item in detailed.data_types],
+        "schemas": [
+            [{"id": a.id, "name": a.name, "dataTypeId": a.data_type_id} for a in schema]
+            for schema in detailed.schemas
+        ],
+        "inputs": list(range(last)),
+        "output": last,
+    }
+
+
+def attribute_graph(plan_id: str, graph: AttributeGraph) -> Json:
+    """Attributes and the ones that each derives from."""
+    return {
+        "nodes": [
+            {
+                "_id": local_id(plan_id, node.attribute),
+                "name": node.name,
+                "originOpId": local_id(plan_id, node.origin),
+                "transOpIds": [local_id(plan_id, key) for key in node.passed],
+            }
+            for node in graph.nodes
+        ],
+        "edges": [
+            _edge(local_id(plan_id, derived), local_id(plan_id, source))
+            for derived, source in graph.edges
+        ],
+    }
+
+
+# --- about this service --------------------------------------------------------------------------
 
 about = Blueprint("about", __name__, url_prefix="/about", description="As Spline's /about")
 about.ARGUMENTS_PARSER = SpringParser()

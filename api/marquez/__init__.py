@@ -3,8 +3,7 @@
 Shapes, names and node ids are Marquez's; the answers are Headwater's own. In reading order:
 
 ``routes``    the routes and their queries; what is not served is a 405 with the reason
-``names``     (namespace, name) pairs and node ids <-> our datasets and jobs
 ``entities``  datasets with versions, jobs and runs in Marquez's spelling
-``graphs``    the graphs of tables and of columns
+``graphs``    the graphs of tables and of columns; node ids <-> our datasets, columns and jobs
 ``statistics``  runs, jobs and datasets by hour or day
 """

@@ -19,7 +19,7 @@ from werkzeug.exceptions import MethodNotAllowed
 from api.http.blueprint import Blueprint, TolerantParser
 from api.http.encoded_paths import decode_names
 from api.marquez import entities, graphs, statistics
-from api.marquez.names import DATASET, JOB
+from api.marquez.graphs import DATASET, JOB
 from api.schemas.fields import (
     Checked,
     Choice,

@@ -1,5 +1,8 @@
 # ruff: noqa: N815 - fields are spelled as on the wire
-"""Received documents, their states and reasons; replay."""
+"""Received documents, their states and reasons; replay; liveness, readiness and metrics.
+
+Probes may carry a query of a load balancer: it is ignored.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,13 @@ from urllib.parse import unquote
 from flask import Response, jsonify
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
+from api.http import metrics as measured
 from api.http.blueprint import Blueprint
+from api.http.errors import RETRY_AFTER_SECONDS
+from api.http.rights import OPEN
 from api.schemas.fields import Choice, Flag, IntegerField, Query, RequestBody, TextField
 from api.service import current_service
+from api.service.readiness import ask
 from api.service.storage import SAVED_NOTE, Report, RunsInGraph
 from graph_model import identity
 from graph_model.errors import InvalidFields, NotFound
@@ -347,3 +354,64 @@ def describe(document: StoredDocument) -> dict[str, Any]:
         "receivedAt": iso(document.received_at),
         "size": document.size,
     }
+
+
+# --- health and metrics --------------------------------------------------------------------------
+
+
+class LiveReply(Schema):
+    """The process answers."""
+
+    status = fields.String(required=True)
+
+
+class LagReply(Schema):
+    """How far the graph is behind: documents, and since how many seconds the oldest is there."""
+
+    documents = fields.Integer(required=True)
+    seconds = fields.Float(required=True)
+
+
+class ReadyReply(Schema):
+    """The answer of each part; ``pending`` counts documents that are not in the graph yet."""
+
+    status = fields.String(required=True)
+    checks = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
+    pending = fields.Integer(allow_none=True)
+    lag = fields.Nested(LagReply, allow_none=True)
+
+
+health = Blueprint("health", __name__, description="Whether this Headwater is well")
+
+
+@health.route("/health/live", access=OPEN)
+@health.response(200, LiveReply)
+def live() -> dict[str, Any]:
+    """200 while the process answers."""
+    return {"status": "live"}
+
+
+@health.route("/health/ready", access=OPEN)
+@health.response(200, ReadyReply)
+@health.doc(
+    responses={503: {"description": "Rebuilding, or a part is away: the same body"}},
+)
+def ready() -> Response:
+    """200 when documents are taken and the graph is up to date with the journal."""
+    readiness = ask(current_service())
+    response = jsonify(asdict(readiness))
+    if readiness.status != "ready":
+        response.status_code = 503
+        response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return response
+
+
+@health.route("/metrics")
+@health.no_parameters
+@health.doc(
+    summary="Metrics, for Prometheus",
+    responses={200: {"description": "The text format", "content": {"text/plain": {}}}},
+)
+def metrics() -> Response:
+    """Counters of this process, and the present content of the journal."""
+    return Response(current_service().metrics.text(), content_type=measured.CONTENT_TYPE)

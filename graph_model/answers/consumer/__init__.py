@@ -4,7 +4,6 @@ Lists come from ``stores.catalogue.events``; ``plan_documents`` and ``plans`` re
 document in memory; ``executions`` combines answers of ``lineage``. In reading order:
 
 ``executions``      lists of executions, sources, plans, labels; an execution's lineage and impact
-``plan_documents``  questions about one plan, from its document or from events
-``plans``           one plan: its operations, schemas, types, expressions, one column's origins
-``identifiers``     ids in Spline's spelling, in both directions
+``plan_documents``  questions about one plan, from its document or from events; a column's origins
+``plans``           one plan: its operations, schemas, types, expressions; ids in Spline's spelling
 """

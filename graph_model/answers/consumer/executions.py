@@ -17,9 +17,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from graph_model import identity, labels, naming
-from graph_model.answers.consumer.identifiers import read_event_id
 from graph_model.answers.consumer.plan_documents import reported_plan
-from graph_model.answers.consumer.plans import PlanInfo, plan_info
+from graph_model.answers.consumer.plans import PlanInfo, plan_info, read_event_id
 from graph_model.answers.sources import Sources
 from graph_model.answers.visibility import open_plan
 from graph_model.errors import NotFound

@@ -1,5 +1,5 @@
-"""One plan as Spline shows it: its operations, schemas, types, one operation in detail, and the
-origins and uses of one column, which a viewer highlights.
+"""One plan as Spline shows it: its operations, schemas, types, one operation in detail, and the ids
+of all of them.
 
 Read from the plan's document, so URIs, names and literals are the producer's own. Expressions are
 the trees that Spline puts into an operation's parameters:
@@ -10,20 +10,25 @@ the trees that Spline puts into an operation's parameters:
 A plan's expressions may share parts and may be thousands deep, so a tree is bounded in nodes and
 depth; a part beyond that is one leaf with its text. All walks are iterative.
 
-The nodes of a column's origins are the attributes that an operation emits. Its sources are found
-through any number of expressions, and through attributes that no operation emits;
-``expressions.Definitions`` adds those that ``childRefs`` miss.
+Ids are spelled as Spline spells them.
+
+    operation, attribute   <plan id>:<local id>                 83b6be41-…:op-1
+    event                  <plan id>:<time, base 36>            83b6be41-…:lozl4ow0
+                           <plan id>:<time, base 36>-<our id>   where another event has that time
+
+A viewer cuts off all behind the last colon to get the plan's id, so colons (and whatever a path
+of a URL may not hold) are percent-encoded in local ids. Those of the agents hold nothing of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import quote, unquote
 
-from graph_model import identity
-from graph_model.answers.consumer.identifiers import known_id, local_id
-from graph_model.errors import NotFound
+from graph_model import identity, labels
+from graph_model.errors import InvalidDocument, NotFound
 from graph_model.producers.spline.documents import (
     ExecutionPlan,
     Function,
@@ -33,9 +38,9 @@ from graph_model.producers.spline.documents import (
     Reference,
     as_reference,
     outputs,
+    read_uuid,
     type_text,
 )
-from graph_model.producers.spline.expressions.definitions import Definitions, Inputs, Node
 from graph_model.producers.spline.expressions.text import Renderer
 
 _TYPES: Final[dict[OperationKind, str]] = {
@@ -379,155 +384,90 @@ def _finished(root: Tree) -> Tree:
     return root
 
 
+# --- ids -----------------------------------------------------------------------------------------
+
+_DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
+_MOST_DIGITS: Final = 12
+_RUN: Final = "run:"
+
+
 @dataclass(frozen=True, slots=True)
-class AttributeNode:
-    """``origin`` is the operation that introduces the attribute, ``passed``
-    those that pass it on.
+class EventId:
+    """The plan, the time and the execution that an event id names; ``execution`` None in the short
+    form.
     """
 
-    attribute: str
-    name: str
-    origin: str
-    passed: tuple[str, ...]
+    plan_id: str
+    at: int
+    execution: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeGraph:
-    """``edges`` are (derived attribute, its source): against the flow of data."""
+def base36(number: int) -> str:
+    """``1234567890 => kf12oi``."""
+    digits = ""
+    while number:
+        number, digit = divmod(number, 36)
+        digits = _DIGITS[digit] + digits
+    return digits or "0"
 
-    nodes: tuple[AttributeNode, ...]
-    edges: tuple[tuple[str, str], ...]
+
+def event_id(plan_id: str, at: int, execution: str | None = None) -> str:
+    """With an ``execution``, the form that distinguishes events of one time."""
+    plain = f"{plan_id}:{base36(at)}"
+    return plain if execution is None else f"{plain}-{execution}"
 
 
-class PlanAttributes:
-    """The attributes of one plan."""
+def read_event_id(text: str) -> EventId:
+    """Raises NotFound for a text that is not an event id."""
+    plan_id, separator, rest = text.rpartition(":")
+    digits, _, execution = rest.partition("-")
+    if not separator or not 0 < len(digits) <= _MOST_DIGITS or set(digits) - set(_DIGITS):
+        raise NotFound("event", text)
+    # A UUID in any case; the key of an OpenLineage run (run:…) as its client spells it.
+    known = plan_id if ":" in plan_id else plan_id.lower()
+    return EventId(known, int(digits, 36), execution or None)
 
-    def __init__(self, plan: ExecutionPlan) -> None:
-        self._plan = plan
-        self._definitions = Definitions(plan)
-        self._origins: dict[str, str] = {}
-        self._emitters: dict[str, list[str]] = {}
-        for operation in plan.operations:
-            self._register(operation.id, operation.children)
-        self._takers: dict[Node, list[Node]] | None = None
 
-    def _register(self, operation: str, children: Sequence[str]) -> None:
-        outputs = self._definitions.outputs
-        emitted = outputs[operation] or ()
-        received = {item for child in children for item in outputs[child] or ()}
-        for attribute in dict.fromkeys(emitted):
-            self._emitters.setdefault(attribute, []).append(operation)
-            if attribute not in received:
-                self._origins.setdefault(attribute, operation)
+def local_id(plan_id: str, identifier: str) -> str:
+    """The id of a part of a plan."""
+    return f"{plan_id}:{quote(identifier, safe='')}"
 
-    @property
-    def emitted(self) -> Collection[str]:
-        """The ids of all attributes that an operation emits."""
-        return self._emitters.keys()
 
-    def lineage(self, attribute: str) -> AttributeGraph:
-        """The attributes behind this one, which is the last node."""
-        attributes: dict[str, None] = {attribute: None}
-        edges: dict[tuple[str, str], None] = {}
-        waiting = [attribute]
-        while waiting:
-            current = waiting.pop()
-            for source in self._sources(current):
-                edges[(current, source)] = None
-                if source not in attributes:
-                    attributes[source] = None
-                    waiting.append(source)
-        before = self._before(self._origins[attribute])
-        others = [self._node(key, before) for key in attributes if key != attribute]
-        return AttributeGraph((*others, self._node(attribute, ())), tuple(edges))
+def read_plan_id(text: str) -> str:
+    """A plan's id in lower case; raises NotFound for a text that is not a UUID."""
+    try:
+        return read_uuid(text, "")
+    except InvalidDocument:
+        raise NotFound("execution plan", text) from None
 
-    def impact(self, attribute: str) -> AttributeGraph:
-        """The attributes derived from this one, which is the first node."""
-        reached = self._reached(attribute)
-        nodes = [attribute, *(key for key in reached if key != attribute)]
-        known = set(nodes)
-        edges = {
-            (derived, source): None
-            for derived in nodes
-            if derived != attribute
-            for source in self._sources(derived)
-            if source in known
-        }
-        every = {operation.id for operation in self._plan.operations}
-        return AttributeGraph(tuple(self._node(key, every) for key in nodes), tuple(edges))
 
-    def _node(self, attribute: str, among: Collection[str]) -> AttributeNode:
-        origin = self._origins[attribute]
-        passed = (key for key in self._emitters[attribute] if key != origin and key in among)
-        name = self._definitions.name_of(attribute)
-        return AttributeNode(attribute, name, origin, tuple(passed))
+def is_event_plan(text: str) -> bool:
+    """Whether this is a logical plan's id or an OpenLineage run's key, so that
+    no document has it.
+    """
+    return text.startswith(_RUN) or identity.kind_of(text) == labels.LOGICAL_PLAN
 
-    def _before(self, operation: str) -> set[str]:
-        """The operations whose output this one reads."""
-        operations: set[str] = set()
-        waiting = [operation]
-        while waiting:
-            for child in self._definitions.operations[waiting.pop()].children:
-                if child not in operations:
-                    operations.add(child)
-                    waiting.append(child)
-        return operations
 
-    # --- one step --------------------------------------------------------------------------------
+def split_local_id(text: str, kind: str) -> tuple[str, str]:
+    """(plan id, local id as the client sent it); raises NotFound.
 
-    def _inputs(self, node: Node) -> Iterator[Node]:
-        """The attributes and expressions referenced in a definition or an expression."""
-        if isinstance(node, Inputs):
-            yield from self._definitions.inputs_of(node.operation)
-        elif node.kind == "attribute":
-            yield from self._definitions.of(node.id).inputs
-        elif (function := self._plan.functions.get(node.id)) is not None:
-            yield from function.children
+    The key of an OpenLineage run contains colons: the last colon separates it from the local id.
+    """
+    cut = str.rpartition if text.startswith(_RUN) else str.partition
+    plan_id, separator, identifier = cut(text, ":")
+    if not separator or not identifier:
+        raise NotFound(kind, text)
+    if is_event_plan(plan_id):
+        return plan_id, identifier
+    try:
+        return read_uuid(plan_id, ""), identifier
+    except InvalidDocument:
+        raise NotFound(kind, text) from None
 
-    def _is_shown(self, node: Node) -> bool:
-        return isinstance(node, Reference) and node.kind == "attribute" and node.id in self._origins
 
-    def _sources(self, attribute: str) -> list[str]:
-        """The nearest attributes that an operation emits, each once, in the document's order."""
-        start = Reference("attribute", attribute)
-        attributes: dict[str, None] = {}
-        seen: set[Node] = {start}
-        waiting = list(self._inputs(start))[::-1]
-        while waiting:
-            node = waiting.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            if self._is_shown(node):
-                attributes[node.id] = None  # type: ignore[union-attr]
-            else:
-                waiting.extend(list(self._inputs(node))[::-1])
-        return list(attributes)
-
-    def _reached(self, attribute: str) -> list[str]:
-        """Every emitted attribute that derives from this one, nearest first."""
-        takers = self._all_takers()
-        start: Node = Reference("attribute", attribute)
-        seen: dict[Node, None] = {start: None}
-        frontier = [start]
-        while frontier:
-            following = [taker for node in frontier for taker in takers.get(node, ())]
-            frontier = [node for node in dict.fromkeys(following) if node not in seen]
-            seen.update(dict.fromkeys(frontier))
-        return [node.id for node in seen if self._is_shown(node)]  # type: ignore[union-attr]
-
-    def _all_takers(self) -> dict[Node, list[Node]]:
-        """The derivations of the plan, reversed; computed once."""
-        if self._takers is None:
-            takers: dict[Node, list[Node]] = {}
-            seen: set[Node] = {Reference("attribute", key) for key in self._origins}
-            waiting = list(seen)
-            while waiting:
-                node = waiting.pop()
-                for item in self._inputs(node):
-                    takers.setdefault(item, []).append(node)
-                    if item not in seen:
-                        seen.add(item)
-                        waiting.append(item)
-            self._takers = takers
-        return self._takers
+def known_id(sent: str, known: Container[str]) -> str | None:
+    """The local id that matches; a proxy may already have percent-decoded the one sent."""
+    decoded = unquote(sent)
+    if decoded in known and quote(decoded, safe="") == sent:
+        return decoded
+    return sent if sent in known else None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.routes.graph.difference import ChangesReply, DifferenceReply, VersionsReply
+from api.routes.difference import ChangesReply, DifferenceReply, VersionsReply
 from graph_model.answers.difference.versions import job_versions
 from graph_model.lineage import Partial
 from tests.builders import PlanBuilder

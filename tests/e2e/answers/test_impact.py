@@ -16,7 +16,7 @@ from flask.testing import FlaskClient
 from api import command_line
 from api.console.call import Answered
 from api.http.access import Keys, NoKeys
-from api.routes.graph.impact import MOST_DOCUMENTS, ImpactReply, PlanCheckReply
+from api.routes.impact import MOST_DOCUMENTS, ImpactReply, PlanCheckReply
 from graph_model.answers.impact.changes import relocate
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.stores.keys import Key

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 
 from api.console.declarations import read_file
 from api.http.access import Keys, NoKeys
-from api.routes.governance.declarations import (
+from api.routes.declarations import (
     MOST_COLUMNS,
     MOST_DECLARATIONS,
     MOST_SOURCES,

@@ -19,7 +19,7 @@ from flask.testing import FlaskClient
 
 from api.http.access import NoKeys
 from graph_model import identity
-from graph_model.answers.consumer.identifiers import event_id
+from graph_model.answers.consumer.plans import event_id
 from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow, LogicalPlanRow, RunRow
 from graph_model.stores.keys import Key
 from graph_model.stores.roles import Role

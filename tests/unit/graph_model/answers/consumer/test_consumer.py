@@ -8,24 +8,21 @@ from typing import Any
 
 import pytest
 
-from graph_model.answers.consumer.identifiers import (
-    EventId,
-    base36,
-    event_id,
-    known_id,
-    local_id,
-    read_event_id,
-    split_local_id,
-)
+from graph_model.answers.consumer.plan_documents import AttributeGraph, PlanAttributes
 from graph_model.answers.consumer.plans import (
     MOST_DEPTH,
     MOST_NODES,
-    AttributeGraph,
-    PlanAttributes,
+    EventId,
     Trees,
+    base36,
     detailed_operation,
     detailed_plan,
+    event_id,
+    known_id,
+    local_id,
     plan_info,
+    read_event_id,
+    split_local_id,
 )
 from graph_model.errors import NotFound
 from graph_model.producers.spline.documents import ExecutionPlan, read_plan
