@@ -30,7 +30,7 @@ from api.console import (
     storage,
 )
 from api.console.call import PROGRAM, Call
-from graph_model import console
+from graph_model.errors import run_command
 
 if TYPE_CHECKING:
     from graph_model.producers.registry import Producers
@@ -64,7 +64,7 @@ def run(
     """Run one command; its exit code. ``formats`` None: the producers of the service."""
     options = parser().parse_args(arguments)
     call = Call(options, environment, out, formats)
-    return console.run_command(PROGRAM, options.command, call, errors)
+    return run_command(PROGRAM, options.command, call, errors)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -28,12 +28,12 @@ from aws.invocations import Context, error_answer, required, settings_of
 from aws.waking import ProjectorElsewhere
 from collectors.sqs.queues import Queue, open_client
 from graph_model.errors import HeadwaterError
-from graph_model.instants import now
 from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import Generations
 from graph_model.stores.journal import Journal
 from graph_model.stores.keys import SqlKeys
+from graph_model.values import now
 
 log = logging.getLogger(__name__)
 

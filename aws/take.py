@@ -18,8 +18,8 @@ from collectors.rewriting import load_rules
 from collectors.sqs.batches import SetMessageAside, take_batch
 from collectors.sqs.messages import MessageReader
 from collectors.sqs.queues import DeadLetters, Queue, message_of, open_client
-from graph_model.instants import now
 from graph_model.stores.journal import Journal
+from graph_model.values import now
 
 ROUTE: Final = "sqs"
 

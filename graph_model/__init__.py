@@ -16,11 +16,8 @@ Knows lineage and how to keep it; never Flask, never HTTP. In reading order:
 ``picture``              the nodes and edges that a viewer draws, and their places
 ``governance``           statements of people: layers, classifications, hidden nodes
 ``retention``            the documents that a forget or prune command covers
-``batches``              a long sequence in batches of a bounded size
-``instants``             times: epoch milliseconds or ISO 8601 in, ISO 8601 in UTC out
-``errors``               every exception that Headwater raises on purpose
-``console``              one call of a console program, its exit code and its errors
+``errors``               every exception raised on purpose; how a console program ends with one
 ``json_fields``          small typed readers of JSON
-``texts``                text as every store holds it, as lists compare it; a failure's cause
+``values``               text as stores hold and lists compare it, a failure's cause; times; batches
 ``regular_expressions``  users' regular expressions, run by RE2
 """

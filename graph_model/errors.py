@@ -1,4 +1,4 @@
-"""Every exception that Headwater raises on purpose.
+"""Every exception that Headwater raises on purpose, and how a console program ends with one.
 
     HeadwaterError
     ├── InvalidInput            the client can correct it: 4xx
@@ -32,13 +32,19 @@
     └── EngineError             the embedded Gremlin Server cannot be started or has died
 
 Exceptions carry the refused value, so that a log line and a reply can both name it. The driver's
-own exceptions (gremlin_python, aiohttp) never leave ``graph_model/stores/gremlin``.
+own exceptions (gremlin_python, aiohttp) never leave ``graph_model/stores/gremlin``. A console
+program ends with 0 after success, 1 after a failure, 2 after a wrong call or setting, its error
+in one line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+import argparse
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TextIO, TypeVar
 
 Errors = Mapping[str, Sequence[str]]
 _MOST_ERRORS: Final = 50
@@ -281,3 +287,53 @@ class ConfigurationError(HeadwaterError):
 
 class EngineError(HeadwaterError):
     """The embedded Gremlin Server could not be started, or died."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramCall:
+    """One call of a program: its arguments, and the world around it."""
+
+    options: argparse.Namespace
+    environment: Mapping[str, str]
+    out: TextIO
+
+    def say(self, line: str) -> None:
+        """One line, at once: the output may be a pipe."""
+        self.out.write(f"{line}\n")
+        self.out.flush()
+
+
+def count_of(number: int, noun: str) -> str:
+    """``1, "table" => 1 table``; ``1200, "table" => 1,200 tables``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+_Call = TypeVar("_Call", bound=ProgramCall)
+
+
+def run_command(program: str, command: Callable[[_Call], int], call: _Call, errors: TextIO) -> int:
+    """Run one command; its exit code. ``call.options.debug`` shows where an error came from."""
+    try:
+        return command(call)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        return _closed_pipe()
+    except (HeadwaterError, OSError) as error:
+        if call.options.debug:
+            raise
+        errors.write(f"{program}: {_message(error)}\n")
+        return 2 if isinstance(error, ConfigurationError) else 1
+
+
+def _message(error: HeadwaterError | OSError) -> str:
+    """``[Errno 2] No such file or directory: '/x'`` => ``/x: No such file or directory``."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+def _closed_pipe() -> int:
+    """``headwater … | head`` closed the pipe: end without a word, also at the last flush."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1

@@ -18,8 +18,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from graph_model.console import ProgramCall, run_command
-from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput
+from graph_model.errors import (
+    ConfigurationError,
+    HeadwaterError,
+    InvalidInput,
+    ProgramCall,
+    run_command,
+)
 from graph_model.producers.counted_times import TOLERANCE_MS, read_tolerance
 from graph_model.projection.runs.window import DEFAULT, RunWindow, read_run_window
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from graph_model import identity
-from graph_model.batches import batched
 from graph_model.errors import ConfigurationError, InvalidInput
 from graph_model.facts import Facts, Row
 from graph_model.projection.projector import EPOCH_KEY
@@ -27,6 +26,7 @@ from graph_model.stores.documents import DocumentState
 from graph_model.stores.graph import Graph
 from graph_model.stores.journal import NEW_KEY, Journal, read_meta
 from graph_model.stores.journal.large_bodies import PLACE_KEY, keep_large
+from graph_model.values import batched
 from pipeline.result import Manifest, Result
 
 _ELEMENTS: Final = 5_000

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from graph_model import facts, identity
 from graph_model.errors import GraphRejected
 from graph_model.facts import Edge, Facts, Row, Scalar, Vertex, row_key
-from graph_model.texts import storable
+from graph_model.values import storable
 from pipeline.bulk_files import EDGES, VERTICES, type_of
 
 ROWS: Final = "rows"

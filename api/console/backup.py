@@ -121,7 +121,7 @@ def read_lines(file: Path) -> Iterator[bytes]:
 def backup(call: Call) -> int:
     """Write the whole journal to a file."""
     from api.serving.storage import opened_storage
-    from graph_model.instants import now
+    from graph_model.values import now
 
     with opened_storage(call.settings()) as database:
         contents = write_backup(

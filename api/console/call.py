@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlencode
 
 from api.settings import ROWS, URL_VARIABLE, Settings, read_settings
-from graph_model import console
+from graph_model import errors
 from graph_model.errors import AnswerTimeout, ConfigurationError, HeadwaterError, Unavailable
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Call(console.ProgramCall):
+class Call(errors.ProgramCall):
     """One call of the command, with its settings; ``formats`` None: those of the service."""
 
     formats: Producers | None = None

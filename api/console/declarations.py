@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from api.console.call import Call, add_command, add_url, path_of
-from graph_model.console import count_of
-from graph_model.errors import ConfigurationError, HeadwaterError
+from graph_model.errors import ConfigurationError, HeadwaterError, count_of
 
 CSV_COLUMNS: Final = ("target", "source", "from", "to", "job", "note", "since")
 _NEEDED: Final = ("target", "source")

@@ -24,11 +24,11 @@ from graph_model.errors import (
     InvalidInput,
     Unavailable,
 )
-from graph_model.instants import now
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.documents import DocumentKind
 from graph_model.stores.journal import Journal
+from graph_model.values import now
 
 if TYPE_CHECKING:
     from api.http.client import ServerAnswer

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from api.console.call import Call, add_command, add_settings
 from graph_model.errors import ConfigurationError, InvalidInput, Unavailable
-from graph_model.instants import iso, now, parse_instant
+from graph_model.values import iso, now, parse_instant
 
 if TYPE_CHECKING:
     from graph_model.stores.forwarding import ForwardState, ForwardStates

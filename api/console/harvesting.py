@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from api.console.call import Call, add_command, add_settings, add_url
 from graph_model.errors import ConfigurationError, Unavailable
-from graph_model.instants import iso, now, parse_instant
+from graph_model.values import iso, now, parse_instant
 
 if TYPE_CHECKING:
     from collectors.harvesting.rounds import HarvestSource, PositionFile

@@ -17,7 +17,7 @@ _MOST_NAMED = 100
 
 def journal_summary(call: Call) -> int:
     """How many documents there are in which state, how much they take, how old they are."""
-    from graph_model.instants import iso
+    from graph_model.values import iso
 
     with opened_journal(call) as journal:
         counts, size = journal.summary(), journal.size()
@@ -45,8 +45,8 @@ def journal_check(call: Call) -> int:
 
 def journal_list(call: Call) -> int:
     """List documents, newest first."""
-    from graph_model.instants import iso
     from graph_model.stores.documents import DocumentKind, DocumentState
+    from graph_model.values import iso
 
     state, kind = call.options.state, call.options.kind
     if kind and call.producers.of(kind) is None:

@@ -18,7 +18,6 @@ from graph_model import identity, naming
 from graph_model.answers.references import References
 from graph_model.errors import AmbiguousReference, InvalidFields, InvalidReference, NotFound
 from graph_model.facts import DatasetRow, DeclarationRow
-from graph_model.instants import iso
 from graph_model.naming import JobName
 from graph_model.producers.commands import Retract
 from graph_model.producers.declared import (
@@ -32,6 +31,7 @@ from graph_model.producers.openlineage.events.documents import JobEvent, read_ev
 from graph_model.producers.openlineage.translate import read_declaration
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.documents import Receipt, Submission
+from graph_model.values import iso
 
 MOST_ENDS: Final = 20_000
 """Sources and columns of one request: each is looked up."""

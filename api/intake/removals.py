@@ -15,7 +15,6 @@ from typing import Final
 from api.service import Service
 from graph_model import identity, labels
 from graph_model.answers.references import possible_ids
-from graph_model.batches import batched
 from graph_model.errors import InvalidReference, NotFound
 from graph_model.producers.commands import (
     COMMAND_KIND,
@@ -40,6 +39,7 @@ from graph_model.retention.coverage import (
 )
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.documents import Receipt
+from graph_model.values import batched
 
 DOCUMENT: Final = "document:"
 _EXPECTED: Final = "an id, dataset:<uri>, job:<namespace>/<name> or document:<position>"

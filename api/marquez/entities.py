@@ -18,11 +18,11 @@ from graph_model.answers.openlineage_names import Name, name_of
 from graph_model.answers.runs import RunBrief, RunPage, RunTrees, RunView
 from graph_model.answers.sources import Sources
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow
-from graph_model.instants import iso, parse_instant
 from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
 from graph_model.naming.schemas import read_spellings
 from graph_model.picture.json_form import to_json
+from graph_model.values import iso, parse_instant
 
 Json = dict[str, Any]
 _STATES = {

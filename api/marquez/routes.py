@@ -42,12 +42,12 @@ from graph_model.answers.sources import BoundedRows, Sources
 from graph_model.errors import InvalidFields, NotFound
 from graph_model.facts import DatasetRow
 from graph_model.governance.visible_nodes import walk_datasets
-from graph_model.instants import iso, parse_instant
 from graph_model.lineage import Partial
 from graph_model.picture.json_form import to_json
 from graph_model.producers.openlineage.events.documents import RunEvent
 from graph_model.stores.graph import Direction
 from graph_model.stores.pages import JobOrder, Page, walk_rows
+from graph_model.values import iso, parse_instant
 
 Item = TypeVar("Item")
 Json = dict[str, Any]

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from graph_model import labels
 from graph_model.answers.sources import Sources
-from graph_model.instants import iso
+from graph_model.values import iso
 
 Json = dict[str, Any]
 MOST_EXECUTIONS: Final = 10_000

@@ -32,9 +32,9 @@ from graph_model.errors import Rebuilding
 from graph_model.facts import CommandRow
 from graph_model.governance.fields import NamedNode, node_ids, read_node
 from graph_model.governance.statements import KINDS, ids_in_force
-from graph_model.instants import iso
 from graph_model.producers.commands import CommandKind
 from graph_model.retention.coverage import Retention
+from graph_model.values import iso
 
 _NODE_ONLY = ("node",)
 _PRUNE_ONLY = ("before", "keep", "dropBodies")

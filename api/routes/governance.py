@@ -67,12 +67,12 @@ from graph_model.governance.quality_rules import (
     write_quality_rule,
 )
 from graph_model.governance.visible_nodes import walk_datasets
-from graph_model.instants import iso
 from graph_model.naming import DEFAULT_RULES, Rules, rules_digest
 from graph_model.naming.rules_json import changed_tables, read_rules, write_rules
 from graph_model.picture.json_form import to_json
 from graph_model.producers.commands import CommandKind, Statement, write_value
 from graph_model.projection.projector.rules import list_rule_sets, wanted_rules
+from graph_model.values import iso
 
 blueprint = Blueprint(
     "governance", __name__, description="Layers and classifications, stated by people"

@@ -24,11 +24,11 @@ from api.service.readiness import ask
 from api.service.storage import SAVED_NOTE, Report, RunsInGraph
 from graph_model import identity
 from graph_model.errors import InvalidFields, NotFound
-from graph_model.instants import iso
 from graph_model.producers.registry import Producers
 from graph_model.projection.rebuilding import Progress
 from graph_model.retention.forecast import Forecast
 from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument
+from graph_model.values import iso
 
 
 class JournalQuery(Query):

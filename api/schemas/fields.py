@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from marshmallow import INCLUDE, RAISE, Schema, ValidationError, fields
 
-from graph_model import instants
+from graph_model.values import EXPECTED, parse_instant
 
 MOST_CHECKED: Final = 1_000
 """Entries of one list that are checked by marshmallow."""
@@ -256,10 +256,10 @@ class Switch(Flag):
 class Instant(Checked):
     """A time, as epoch milliseconds; None (the end of time) when it is not given."""
 
-    expected = instants.EXPECTED
+    expected = EXPECTED
     shape: Mapping[str, Any] = {
         "type": "string",
-        "description": f"{instants.EXPECTED[0].upper()}{instants.EXPECTED[1:]}.",
+        "description": f"{EXPECTED[0].upper()}{EXPECTED[1:]}.",
     }
 
     def __init__(self, **options: Any) -> None:
@@ -267,7 +267,7 @@ class Instant(Checked):
         super().__init__(**options)
 
     def read(self, value: Any) -> int:
-        return instants.parse_instant(str(value))
+        return parse_instant(str(value))
 
 
 class TextField(Checked):

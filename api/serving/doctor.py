@@ -21,7 +21,6 @@ from api.serving.server import ENGINE_FOLDER, check_free, check_read_port
 from api.serving.storage import DATABASE_FILE, claim, is_held, opened_storage
 from api.settings import Settings
 from graph_model.errors import ConfigurationError, HeadwaterError
-from graph_model.instants import iso
 from graph_model.projection.fullness import HELD_KEY
 from graph_model.projection.runs.window import RUNS_KEY, read_carried
 from graph_model.retention.forecast import (
@@ -40,6 +39,7 @@ from graph_model.stores.gremlin.engine.memory import MEBIBYTE, memory_limit
 from graph_model.stores.gremlin.engine.overflows import Overflows
 from graph_model.stores.gremlin.engine.supervisor import Memory
 from graph_model.stores.journal import Journal, read_meta
+from graph_model.values import iso
 
 _LEAST_FREE: Final = 1_000_000_000
 _CLOCKS_SECONDS: Final = 7 * 86_400

@@ -38,7 +38,6 @@ from api.serving.storage import claim, hold_for_service, open_storage
 from api.serving.upkeep import Summary, Upkeep
 from api.settings import Settings
 from graph_model.errors import ConfigurationError
-from graph_model.instants import now
 from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import Generations
@@ -52,6 +51,7 @@ from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from graph_model.stores.gremlin.signing import signed_headers
 from graph_model.stores.journal import Journal
 from graph_model.stores.keys import SqlKeys
+from graph_model.values import now
 
 Say = Callable[[str], None]
 

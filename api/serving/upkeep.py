@@ -31,8 +31,7 @@ from api.http.bodies import MOST_FORGOTTEN, PROCESS_MARK
 from api.http.metrics import Arrivals
 from api.intake.removals import Covered, choose_cutoffs, give
 from api.service import Service
-from graph_model.console import count_of
-from graph_model.errors import HeadwaterError
+from graph_model.errors import HeadwaterError, count_of
 from graph_model.producers.commands import Cutoff, Prune, recorded_cutoffs
 from graph_model.retention.coverage import Retention, count_covered
 from graph_model.retention.policy import NightlyRun, RetentionPolicy, read_nightly_run

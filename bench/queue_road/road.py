@@ -14,8 +14,8 @@ from api.serving.storage import open_storage
 from api.settings import read_settings
 from aws.enqueue import make_enqueue
 from aws.take import make_take
-from graph_model.batches import batched
 from graph_model.stores.journal import Journal
+from graph_model.values import batched
 from tests.aws import Aws
 from tests.lambda_runtime import EventSource, Request, http_api_2
 

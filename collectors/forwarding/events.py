@@ -18,7 +18,6 @@ from itertools import chain
 from typing import Any, Final
 
 from graph_model import identity, labels, naming
-from graph_model.instants import iso
 from graph_model.naming import Rules
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS
 from graph_model.producers.spline.documents import (
@@ -31,7 +30,7 @@ from graph_model.producers.spline.gathering import gather, read_event_document, 
 from graph_model.producers.spline.plan_logic import DatasetSchema, Logic, PlanDocument, read_logic
 from graph_model.stores.documents import DocumentKind, StoredDocument
 from graph_model.stores.journal import Journal
-from graph_model.texts import shortened
+from graph_model.values import iso, shortened
 
 PRODUCER: Final = "urn:headwater:forward"
 _SPECIFICATION: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"

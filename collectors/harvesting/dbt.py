@@ -30,9 +30,9 @@ from collectors.harvesting.queries import (
 )
 from collectors.harvesting.rounds import Harvested
 from graph_model.errors import ConfigurationError, HeadwaterError, Unavailable
-from graph_model.instants import parse_instant
 from graph_model.json_fields import JsonObject
 from graph_model.sql import DIALECTS, qualified_name, quoted_name
+from graph_model.values import parse_instant
 
 _RUNS: Final = uuid.UUID("0d1d7e0c-6b2f-5a53-9a5b-3f0f1c0b7c11")
 _MOST_BYTES: Final = 1 << 29

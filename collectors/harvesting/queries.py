@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from graph_model.instants import iso
 from graph_model.sql import (
     SqlStatement,
     normal_text,
@@ -24,6 +23,7 @@ from graph_model.sql import (
     split_name,
     translate,
 )
+from graph_model.values import iso
 
 PRODUCER: Final = "urn:headwater:harvest"
 _SPECIFICATION: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"

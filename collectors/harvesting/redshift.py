@@ -28,8 +28,8 @@ from collectors.harvesting.queries import (
 )
 from collectors.harvesting.rounds import Harvested, Say
 from graph_model.errors import HeadwaterError, Unavailable
-from graph_model.instants import iso, parse_instant
 from graph_model.sql import MOST_CHARACTERS, normal_words, qualified_name, split_name
+from graph_model.values import iso, parse_instant
 
 _HOUR: Final = 3_600_000
 _SLICE: Final = _HOUR

@@ -19,9 +19,9 @@ from typing import Any, Final, Protocol
 from collectors.destinations import Destination
 from graph_model.documents.files import Prepared, Refusal, classify, prepare
 from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput
-from graph_model.instants import iso
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.stores.durability import replace_durably
+from graph_model.values import iso
 
 _BATCH: Final = 200
 _BATCH_BYTES: Final = 4_000_000

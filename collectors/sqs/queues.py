@@ -26,9 +26,9 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from graph_model.batches import batched
 from graph_model.errors import InvalidDocument, Unavailable
 from graph_model.stores.documents import compact_json
+from graph_model.values import batched
 
 POINTER: Final = "pointer"
 PRINCIPAL: Final = "principal"

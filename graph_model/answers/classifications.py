@@ -22,9 +22,9 @@ from graph_model.governance.propagation import (
     spread,
     visible_spread,
 )
-from graph_model.instants import iso
 from graph_model.lineage import ColumnEdge, Partial
 from graph_model.picture.json_form import to_json
+from graph_model.values import iso
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,8 @@ from graph_model.answers.nodes import catalog_names, dataset_references, dataset
 from graph_model.answers.openlineage_reports import ColumnDescription, Tag
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import TagView, dataset_filter, open_node, tags_of
-from graph_model.batches import batched
 from graph_model.facts import DatasetRow, LogicalPlanRow, RenameRow
 from graph_model.governance.visible_nodes import walk_datasets
-from graph_model.instants import iso
 from graph_model.lineage import HUB_LIMIT, ColumnNode, holders
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.read_rule import END
@@ -40,6 +38,7 @@ from graph_model.picture.view import (
 )
 from graph_model.stores.graph import Direction
 from graph_model.stores.pages import DatasetOrder, Page, read_cursor, write_cursor
+from graph_model.values import batched, iso
 
 _KEPT = "datasets-kept"
 #: Datasets that are looked at together for readers, and so many edges of each.

@@ -28,11 +28,11 @@ from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_known
 from graph_model.facts import CHECK, FacetRow, RunRow
 from graph_model.governance.quality_rules import rule_checks
-from graph_model.instants import iso
 from graph_model.picture.view import CheckView, JobReference, QualityMark
 from graph_model.producers.openlineage.quality import Check, Quality, State, judge, read_check
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.pages import Page
+from graph_model.values import iso
 
 #: A page leaves out a facet's body with more characters; the facet's history returns it whole.
 LONGEST_BODY: Final = 200_000

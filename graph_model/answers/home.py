@@ -34,7 +34,6 @@ from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import find_job
 from graph_model.facts import DatasetRow, ExecutionRow
 from graph_model.governance.visible_nodes import walk_datasets
-from graph_model.instants import iso
 from graph_model.lineage import Partial, PlanUse, Question, Reach
 from graph_model.picture.layout import Box, arrange
 from graph_model.picture.view import (
@@ -48,7 +47,7 @@ from graph_model.picture.view import (
 from graph_model.stores.catalogue_values import FailedJob, RecentExecution
 from graph_model.stores.graph import Direction
 from graph_model.stores.pages import ExecutionOrder, Page
-from graph_model.texts import cause_line
+from graph_model.values import cause_line, iso
 
 EXECUTIONS_READ: Final = 1_000
 _DAY_MS: Final = 24 * 3_600_000

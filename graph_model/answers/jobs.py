@@ -13,12 +13,12 @@ from graph_model.answers.nodes import dataset_references, job_row
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_node
 from graph_model.facts import ExecutionRow, LogicalPlanRow
-from graph_model.instants import iso
 from graph_model.lineage import HUB_LIMIT, Partial
 from graph_model.picture.view import DatasetReference, LastRun, known_mode, last_run
 from graph_model.stores.catalogue_values import JobSummary
 from graph_model.stores.graph import Direction
 from graph_model.stores.pages import JobOrder, Page
+from graph_model.values import iso
 
 _PLANS_SHOWN = 200
 _RECENT = 1_000

@@ -11,7 +11,6 @@ from graph_model import identity, labels
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow, NameRow
-from graph_model.instants import iso
 from graph_model.lineage import HUB_LIMIT
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.merging import Reports
@@ -25,6 +24,7 @@ from graph_model.picture.view import (
 )
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.graph import Direction
+from graph_model.values import iso
 
 
 def job_row(sources: Sources, job: str) -> JobRow:

@@ -15,7 +15,6 @@ from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import Selection, filter_of, show_view
 from graph_model.facts import DatasetRow, JobRow
 from graph_model.governance.visible_nodes import walk_datasets
-from graph_model.instants import iso
 from graph_model.lineage import HUB_LIMIT, Answer, Partial, PlanUse
 from graph_model.lineage.bounds import count_left_out
 from graph_model.picture.filtering import (
@@ -29,6 +28,7 @@ from graph_model.picture.layout import Flow, Flowing
 from graph_model.picture.view import GraphView, JobReference, job_reference
 from graph_model.stores.catalogue_values import Match
 from graph_model.stores.pages import Page, walk_rows
+from graph_model.values import iso
 
 #: Number of failures that an overview lists.
 FAILURES_NAMED = 20

@@ -31,7 +31,6 @@ from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_node, open_plan
 from graph_model.errors import NotFound
 from graph_model.facts import RunRow
-from graph_model.instants import iso
 from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.merging import Reports
@@ -42,6 +41,7 @@ from graph_model.producers.openlineage.events.documents import RunEvent, run_key
 from graph_model.stores.catalogue_values import RunSummary
 from graph_model.stores.documents import DocumentState, StoredDocument
 from graph_model.stores.pages import Page
+from graph_model.values import iso
 
 _RECENT = 1_000
 

@@ -18,11 +18,11 @@ from graph_model.errors import InvalidReference, NotFound
 from graph_model.facts import DatasetRow
 from graph_model.governance.statements import Governance
 from graph_model.governance.visible_nodes import hide_nodes, mark_nodes
-from graph_model.instants import iso
 from graph_model.picture.filtering import Filter
 from graph_model.picture.layout import Flow, Flowing
 from graph_model.picture.view import DatasetNode, GraphView, place, place_in_lanes
 from graph_model.stores.catalogue import Catalogue
+from graph_model.values import iso
 
 # --- the requested node --------------------------------------------------------------------------
 

@@ -15,13 +15,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from graph_model.batches import batched
 from graph_model.errors import InvalidDocument
 from graph_model.facts import READER, DatasetRow
 from graph_model.governance.fields import check_fields, check_name, read_note
 from graph_model.producers.openlineage.quality import Check, judge
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.catalogue_values import RunFacet
+from graph_model.values import batched
 
 MOST_RULES: Final = 100
 _MOST_PASSES: Final = 50

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from graph_model.texts import storable
+from graph_model.values import storable
 
 _NEEDS_QUOTES: Final = re.compile(r"[.`]|\A\Z")
 

@@ -23,8 +23,8 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Final
 
-from graph_model.batches import batched
 from graph_model.picture.ranks import broken_ranks, components_of, ranks_of, without_cycles
+from graph_model.values import batched
 
 LAYER_GAP: Final = 46.0
 #: Top down ranks follow closer, since boxes are lower than they are wide: more of them are in view.

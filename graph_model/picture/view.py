@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 
 from graph_model import labels, naming
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow
-from graph_model.instants import iso
 from graph_model.lineage import (
     Answer,
     ColumnEdge,
@@ -43,6 +42,7 @@ from graph_model.picture.layout import (
     course_within,
     size_of,
 )
+from graph_model.values import iso
 
 #: How a column is known: see ``ColumnNodeView``.
 SCHEMA: Final = "schema"

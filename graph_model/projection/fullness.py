@@ -18,12 +18,12 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
-from graph_model.batches import batched
 from graph_model.facts import Facts, Part
 from graph_model.producers.projections import Projection
 from graph_model.stores.documents import DocumentState, StoredDocument
 from graph_model.stores.graph import GraphReader
 from graph_model.stores.journal import Journal
+from graph_model.values import batched
 
 HELD: Final = "the graph is full: it waits for room (docs/graph.md)"
 FULL: Final = (

@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from graph_model.batches import batched
 from graph_model.facts import Facts
 from graph_model.producers.projections import PRUNED, Projection
 from graph_model.projection.withdrawal import difference
 from graph_model.stores.documents import DocumentState, StoredDocument
 from graph_model.stores.journal.documents import DocumentsSize
+from graph_model.values import batched
 
 EVENTS_A_STEP: Final = 1_000
 BYTES_A_STEP: Final = 16 << 20

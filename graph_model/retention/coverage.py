@@ -19,7 +19,6 @@ from typing import Final, NamedTuple
 from cachetools import LRUCache
 
 from graph_model import identity, labels
-from graph_model.batches import batched
 from graph_model.errors import Rebuilding
 from graph_model.facts import ExecutionRow, JobRow, LogicalPlanRow, ReadVersionRow
 from graph_model.lineage.history import MERGE_WINDOW_MS, Moment
@@ -44,6 +43,7 @@ from graph_model.stores.catalogue.origin import is_catalogue_whole
 from graph_model.stores.documents import DocumentState
 from graph_model.stores.journal import Journal
 from graph_model.stores.pages import Page, walk_pages, walk_rows
+from graph_model.values import batched
 
 # The time since which the writes of each dataset are needed: a kept execution read them, or a write
 # that is needed itself.

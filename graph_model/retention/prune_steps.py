@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
-from graph_model.batches import batched
 from graph_model.facts import ExecutionRow
 from graph_model.producers.commands import MOST_CUTOFFS, Cutoff
 from graph_model.retention.coverage import count_covered
 from graph_model.stores.catalogue import Catalogue
+from graph_model.values import batched
 
 MOST_EXECUTIONS: Final = 1_000
 """Executions that one step covers; executions of one job in one millisecond go together."""

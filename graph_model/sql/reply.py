@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from graph_model.console import count_of
+from graph_model.errors import count_of
 from graph_model.sql.scopes import STAR, UNRESOLVED, UNSUPPORTED, SqlGap
 from graph_model.sql.translation import (
     CALLED,

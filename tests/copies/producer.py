@@ -55,7 +55,7 @@ from graph_model.stores.documents import (
     compact_json,
     make_submission,
 )
-from graph_model.texts import plain
+from graph_model.values import plain
 from spark_agent_config.masking import mask_secrets
 
 COPY_KIND: Final = DocumentKind("copy")

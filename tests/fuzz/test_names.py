@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from graph_model import labels
 from graph_model.facts import Vertex
-from graph_model.texts import storable
+from graph_model.values import storable
 from tests.e2e.producer_service import PLAN_ID, a_plan, an_event
 from tests.fuzz.budget import examples
 from tests.fuzz.mutations import AWKWARD_TEXTS

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from graph_model import labels
 from graph_model.answers.difference.causes import FAILED_RUN, rank
 from graph_model.answers.difference.upstream import Upstream, UpstreamChanges
-from graph_model.instants import iso
+from graph_model.values import iso
 from tests.oracle.comparison import datasets_of, node_id, projected
 from tests.oracle.documents import START
 from tests.oracle.generation import JOBS, new_history

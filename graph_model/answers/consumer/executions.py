@@ -30,7 +30,7 @@ from graph_model.producers.spline.documents import ExecutionPlan
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.catalogue_values import EventFilter, EventRecord, ListPage
 from graph_model.stores.graph import Direction, GraphReader
-from graph_model.texts import plain
+from graph_model.values import plain
 
 NODE_LIMIT: Final = 2_000
 

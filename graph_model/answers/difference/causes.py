@@ -25,7 +25,6 @@ from graph_model.answers.difference.graphs import (
     GraphDifference,
     describe,
 )
-from graph_model.instants import iso
 from graph_model.picture.view import (
     ColumnEdgeView,
     ColumnNodeView,
@@ -34,7 +33,7 @@ from graph_model.picture.view import (
     JobNode,
     Node,
 )
-from graph_model.texts import cause_line
+from graph_model.values import cause_line, iso
 
 FAILED_RUN: Final = "failed-run"
 NEW_PLAN: Final = "plan"

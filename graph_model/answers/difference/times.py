@@ -25,10 +25,10 @@ from graph_model.answers.visibility import find_node, show_view
 from graph_model.errors import NotFound
 from graph_model.facts import ExecutionRow
 from graph_model.governance.visible_nodes import hide_nodes
-from graph_model.instants import iso
 from graph_model.lineage import Partial, Question
 from graph_model.picture.json_form import graph_reply, to_json
 from graph_model.picture.view import DatasetNode, GraphView, JobNode, JobReference, mark_declared
+from graph_model.values import iso
 
 #: Plans listed as evidence for one side of a change.
 EVIDENCE: Final = 3

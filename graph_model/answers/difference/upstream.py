@@ -33,11 +33,11 @@ from graph_model.answers.nodes import job_references, location_of
 from graph_model.answers.sources import Sources
 from graph_model.answers.visibility import open_known
 from graph_model.facts import ExecutionRow, LogicalPlanRow
-from graph_model.instants import iso
 from graph_model.lineage import HUB_LIMIT, Partial, Question
 from graph_model.picture.json_form import to_json
 from graph_model.picture.view import DatasetNode, FeedEdge, GraphView, JobNode, JobReference, Node
 from graph_model.stores.graph import Direction
+from graph_model.values import iso
 
 #: Number of executions searched for the last good run.
 LOOKED_BACK: Final = 1_000

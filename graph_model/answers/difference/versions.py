@@ -24,11 +24,11 @@ from graph_model.answers.difference.version_history import (
 from graph_model.answers.nodes import dataset_references
 from graph_model.answers.sources import Sources
 from graph_model.answers.visibility import open_known
-from graph_model.instants import iso
 from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
 from graph_model.picture.view import DatasetReference, known_mode
 from graph_model.stores.pages import Page, newest_page
+from graph_model.values import iso
 
 _VERSIONS: Final = "versions"
 

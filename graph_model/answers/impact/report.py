@@ -24,7 +24,6 @@ from graph_model.errors import NotFound
 from graph_model.facts import DatasetRow, Edge, ExecutionRow, JobRow
 from graph_model.governance.statements import Governance
 from graph_model.governance.visible_nodes import walk_datasets
-from graph_model.instants import iso
 from graph_model.lineage import (
     HUB_LIMIT,
     Answer,
@@ -42,6 +41,7 @@ from graph_model.picture.json_form import to_json
 from graph_model.picture.view import JobReference, job_reference
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.graph import Direction, GraphReader
+from graph_model.values import iso
 
 MOST_STARTS: Final = 1_000
 """Datasets of one prefix that are followed; more make the answer partial (``starts``)."""

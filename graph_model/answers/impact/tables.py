@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from graph_model import labels
 from graph_model.answers.impact.changes import Change, Effect
-from graph_model.console import count_of
+from graph_model.errors import count_of
 
 if TYPE_CHECKING:
     from graph_model.answers.impact.check import CheckReport, PlanCheck

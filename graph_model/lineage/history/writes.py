@@ -12,7 +12,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from graph_model import identity, labels
-from graph_model.batches import batched
 from graph_model.facts import LISTED, DatasetRow, ExecutionRow, LogicalPlanRow, ReadVersionRow
 from graph_model.lineage.history.merging import (
     REACH_MS,
@@ -36,6 +35,7 @@ from graph_model.stores.catalogue_values import (
     SuccessfulWrite,
     Surroundings,
 )
+from graph_model.values import batched
 
 if TYPE_CHECKING:
     from graph_model.stores.catalogue import Catalogue

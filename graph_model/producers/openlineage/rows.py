@@ -45,7 +45,7 @@ from graph_model.producers.openlineage.quality import (
     WITHOUT_VERDICT,
     read_checks,
 )
-from graph_model.texts import plain
+from graph_model.values import plain
 
 #: The run facet with the jobs before and after a run. The newest run's is shown with its job.
 DEPENDENCIES: Final = "jobDependencies"

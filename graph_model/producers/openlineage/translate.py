@@ -102,7 +102,7 @@ from graph_model.producers.openlineage.rows import (
     event_rows,
 )
 from graph_model.producers.size_bounds import Weight, excess_of, weigh
-from graph_model.texts import shortened
+from graph_model.values import shortened
 
 # Parts to leave out of a statement above the bounds of ``producers.size_bounds``.
 #

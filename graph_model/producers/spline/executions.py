@@ -33,7 +33,7 @@ from graph_model.producers.spline.columns.fields import is_query_text
 from graph_model.producers.spline.documents import ExecutionEvent
 from graph_model.producers.spline.plans import PlanHead
 from graph_model.producers.spline.tables import MAX_READS, read_version, wrote_partitions
-from graph_model.texts import plain, shortened
+from graph_model.values import plain, shortened
 
 _MAX_PARTITIONS: Final = 1_000
 _KINDS: Final = {labels.LIFECYCLE: labels.LIFECYCLE_KIND, labels.NO_WRITE: labels.READ_KIND}

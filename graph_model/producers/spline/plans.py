@@ -55,7 +55,7 @@ from graph_model.producers.spline.tables import (
     read_rename,
     version_of_options,
 )
-from graph_model.texts import plain
+from graph_model.values import plain
 
 MOST_PARTITIONS: Final = 10_000
 """Of one dataset; every execution has a row for each. A plan with more reads the whole dataset."""

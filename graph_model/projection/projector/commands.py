@@ -17,7 +17,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from graph_model.batches import batched
 from graph_model.errors import HeadwaterError, ProjectionStopped, Unavailable
 from graph_model.facts import Facts
 from graph_model.producers.commands import (
@@ -38,6 +37,7 @@ from graph_model.projection.projector.subject_projector import NEW_A_ROUND, Subj
 from graph_model.projection.revision import EVENTS_A_STEP, revise
 from graph_model.retention.coverage import affected_subject_keys
 from graph_model.stores.documents import DocumentState
+from graph_model.values import batched
 
 log = logging.getLogger(__name__)
 

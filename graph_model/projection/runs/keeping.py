@@ -14,7 +14,6 @@ from itertools import islice
 from typing import Final
 
 from graph_model import identity, labels
-from graph_model.batches import batched
 from graph_model.facts import Edge, ExecutionRow, FactCollector, Facts, merge
 from graph_model.producers.elements.plans import day_id, run_elements
 from graph_model.projection.runs.window import RunWindow
@@ -22,6 +21,7 @@ from graph_model.projection.writing import write_facts
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.graph import Direction, Graph
 from graph_model.stores.pages import walk_rows
+from graph_model.values import batched
 
 # The executions that the window wants in the graph: a function of the catalogue's rows alone.
 

@@ -51,7 +51,7 @@ from graph_model.stores.catalogue_values import (
     WriteRecord,
 )
 from graph_model.stores.database import chunks, count_rows, none_of
-from graph_model.texts import plain
+from graph_model.values import plain
 
 _event: Final[Any] = events.alias("own_event").c
 _Conditions = list[sa.ColumnElement[bool]]

@@ -71,7 +71,7 @@ from graph_model.stores.pages import (
     Page,
     checked_limit,
 )
-from graph_model.texts import cause_line
+from graph_model.values import cause_line
 
 
 class CatalogueLists(CatalogueReader):

@@ -53,7 +53,7 @@ from graph_model.stores.database import (
     read,
 )
 from graph_model.stores.pages import ListOrder, checked_limit, read_cursor, write_cursor
-from graph_model.texts import storable_value
+from graph_model.values import storable_value
 
 _Given = ParamSpec("_Given")
 
@@ -135,12 +135,12 @@ def made_once(build: Callable[_Given, sa.SelectBase]) -> Callable[_Given, Prepar
     def make(*given: _Given.args, **named: _Given.kwargs) -> PreparedStatement:
         return prepared(build(*given, **named))
 
-    return cast(Callable[_Given, PreparedStatement], make)
+    return cast("Callable[_Given, PreparedStatement]", make)
 
 
 def prepared(statement: sa.SelectBase) -> PreparedStatement:
     """A statement for many executions, with its constants in its text."""
-    return PreparedStatement(cast(Any, visitors.replacement_traverse(statement, {}, _in_text)))
+    return PreparedStatement(cast("Any", visitors.replacement_traverse(statement, {}, _in_text)))
 
 
 def _in_text(element: Any, **_: Any) -> Any:

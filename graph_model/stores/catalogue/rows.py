@@ -48,7 +48,7 @@ from graph_model.stores.database import (
     write,
 )
 from graph_model.stores.digests import HashSum
-from graph_model.texts import storable_value
+from graph_model.values import storable_value
 
 Values = tuple[Any, ...]
 Batch = dict[Values, Values]  # key -> the fields of a row, as they are stored

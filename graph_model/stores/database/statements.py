@@ -17,9 +17,8 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator, TypeEngine, UserDefinedType
 
-from graph_model.batches import batched
 from graph_model.stores.database.failures import POSTGRESQL
-from graph_model.texts import storable, storable_value
+from graph_model.values import batched, storable, storable_value
 
 _FORM: Final = re.compile(
     "(?:(?P<kind>[a-z]+)_)?(?P<digits>[0-9a-f]{32})"

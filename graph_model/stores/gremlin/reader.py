@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from graph_model import facts
-from graph_model.batches import batched
 from graph_model.facts import Edge, Vertex
 from graph_model.stores.graph import Direction, EdgePage, Neighbours
 from graph_model.stores.gremlin import traversals
 from graph_model.stores.gremlin.connection import Connections
+from graph_model.values import batched
 
 _IDS_AT_ONCE: Final = 500
 

@@ -16,12 +16,12 @@ from typing import Final, Generic, TypeVar
 
 from gremlin_python.process.traversal import Bytecode
 
-from graph_model.batches import batched
 from graph_model.errors import GraphRejected
 from graph_model.facts import Edge, Facts, Stages, Vertex, stages
 from graph_model.stores.gremlin import encoding, traversals
 from graph_model.stores.gremlin.connection import Connections, Shrinkable
 from graph_model.stores.gremlin.dialect import Dialect, Upsert
+from graph_model.values import batched
 
 _HALVINGS: Final = 5
 _REQUEST_HEAD: Final = 4096

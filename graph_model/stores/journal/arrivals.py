@@ -34,7 +34,7 @@ from graph_model.stores.documents import DocumentState, Receipt, Submission
 from graph_model.stores.journal.large_bodies import Removal, mark_for_removal, refuse_removed
 from graph_model.stores.journal.packing import pack
 from graph_model.stores.journal.tables import bodies, documents, meta, raw, receipts
-from graph_model.texts import storable
+from graph_model.values import storable
 
 _Key = tuple[str, str]
 """The identity of a document: content hash (or that of the bytes) and scope, as they are stored."""

@@ -27,7 +27,7 @@ from graph_model.stores.journal.large_bodies import fetch
 from graph_model.stores.journal.packing import read_body
 from graph_model.stores.journal.tables import bodies, documents, receipts
 from graph_model.stores.pages import checked_limit
-from graph_model.texts import storable
+from graph_model.values import storable
 
 # The columns of a document. Outer joins: one whose body is missing is damaged, and
 # must not vanish from its subject key.

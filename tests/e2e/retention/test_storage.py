@@ -16,13 +16,13 @@ from api.service import Service
 from api.service import storage as storage_module
 from api.service.storage import StorageUse
 from api.settings import read_settings
-from graph_model.instants import iso
 from graph_model.producers.commands import Command, submit
 from graph_model.projection.runs.window import RunWindow
 from graph_model.retention.coverage import Retention, resolve_prune
 from graph_model.retention.forecast import TOO_EARLY
 from graph_model.retention.policy import RetentionPolicy
 from graph_model.stores.documents import Receipt, Submission
+from graph_model.values import iso
 from tests.e2e.small_client import running
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 from tests.unit.graph_model.producers.test_commands import DAY, START, daily

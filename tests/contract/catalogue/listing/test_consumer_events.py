@@ -15,7 +15,7 @@ from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.catalogue.events import Events
 from graph_model.stores.catalogue_values import EventFilter, ListPage, SortField, SortOrder
 from graph_model.stores.database import open_database
-from graph_model.texts import plain
+from graph_model.values import plain
 from tests.contract.databases import EVERY, empty_database, recorded_plans
 from tests.contract.rows import a_dataset, an_execution, an_execution_plan
 

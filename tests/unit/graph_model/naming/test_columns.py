@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_model.naming import column_path, fold, schema_columns, split_path
-from graph_model.texts import storable
+from graph_model.values import storable
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from graph_model.answers.consumer.plans import (
 )
 from graph_model.errors import NotFound
 from graph_model.producers.spline.documents import ExecutionPlan, read_plan
-from graph_model.texts import plain
+from graph_model.values import plain
 from tests.builders import PLAN_ID, PlanBuilder
 from tests.captures import plans
 

@@ -37,7 +37,7 @@ from graph_model.stores.database import (
 )
 from graph_model.stores.documents import Receipt, make_submission
 from graph_model.stores.journal import Journal
-from graph_model.texts import storable
+from graph_model.values import storable
 
 metadata = sa.MetaData()
 things = sa.Table("things", metadata, sa.Column("name", StoredText(), primary_key=True))

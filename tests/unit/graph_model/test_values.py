@@ -1,4 +1,4 @@
-"""The line of a failure's text that names its cause."""
+"""Plain values: times on the wire; the line of a failure's text that names its cause."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_model.texts import cause_line, shortened
+from graph_model.values import LATEST, cause_line, iso, parse_instant, shortened
 from tests.captures import load
 
 SPARK = "org.apache.spark.SparkException: Job aborted: Task 0 (TID 1)\n\tat o.S.x"
@@ -165,3 +165,43 @@ def test_a_traceback_among_the_frames_of_another_begins_anew() -> None:
     """Each was read to the end of all of them: 40,000 took a minute."""
     chained = f"Job aborted\n {TRACEBACK}\n  File 1\n {TRACEBACK}\n  File 2\n\n{RAISED}{FRAMES}"
     assert cause_line(chained) == RAISED
+
+
+MARCH_FIRST = 1_772_352_900_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1772352900000",
+        "2026-03-01T08:15:00.000Z",
+        "2026-03-01T08:15:00Z",
+        "2026-03-01T08:15Z",
+        "2026-03-01T08:15:00",
+        "2026-03-01T09:15:00+01:00",
+        "2026-03-01T09:15:00 01:00",
+        "2026-03-01 08:15:00",
+        "2026-03-01T08:15:00.000999Z",
+    ],
+)
+def test_every_spelling_of_a_time_is_the_same_time(text: str) -> None:
+    assert parse_instant(text) == MARCH_FIRST
+
+
+def test_a_date_is_its_midnight_in_utc() -> None:
+    assert iso(parse_instant("2026-03-01")) == "2026-03-01T00:00:00.000Z"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", "now", "-1", "1.5", "1e3", "1969-12-31", "253402300800000", "9" * 400, "2026-13-01"],
+)
+def test_anything_else_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r".*"):
+        parse_instant(text)
+
+
+@given(st.integers(min_value=0, max_value=LATEST))
+def test_a_written_time_is_read_back(milliseconds: int) -> None:
+    assert parse_instant(iso(milliseconds)) == milliseconds
+    assert parse_instant(str(milliseconds)) == milliseconds
