@@ -15,8 +15,7 @@ from aws.invocations import Context, deadline, required, settings_of, uploads_of
 from aws.waking import WakeUps, wake
 from collectors.destinations import Destination, JournalDestination
 from collectors.rewriting import load_rules
-from collectors.sqs.batches import SetMessageAside, take_batch
-from collectors.sqs.messages import MessageReader
+from collectors.sqs.messages import MessageReader, SetMessageAside, take_batch
 from collectors.sqs.queues import DeadLetters, Queue, message_of, open_client
 from graph_model.stores.journal import Journal
 from graph_model.values import now

@@ -3,11 +3,10 @@ other backends. The console starts them.
 
 In reading order:
 
-``imports``       files -> documents -> a destination, with a message for every refused piece
+``destinations``  the destination of collected documents, and documents of files brought there
 ``sqs``           documents by way of Amazon SQS
 ``kafka``         records of the agent's Kafka dispatcher -> a destination, one document a record
 ``harvesting``    histories of queries and catalogues -> events of OpenLineage -> a destination
 ``forwarding``    journalled documents -> other lineage backends
 ``rewriting``     rules that rename datasets of events, or hold something back
-``destinations``  the destination of collected documents, chosen by the console
 """

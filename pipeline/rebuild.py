@@ -30,8 +30,7 @@ from graph_model import identity
 from graph_model.errors import ConfigurationError
 from graph_model.facts import Edge, ExecutionRow, Vertex
 from graph_model.producers.elements.plans import run_elements
-from graph_model.producers.registry import PRODUCERS, Producers
-from graph_model.producers.translation import projection_epoch
+from graph_model.producers.registry import PRODUCERS, Producers, projection_epoch
 from graph_model.projection.runs.window import DEFAULT, CarriedRuns, RunWindow
 from graph_model.stores.catalogue.tables import VERSION as CATALOGUE_VERSION
 from pipeline.bulk_files import EDGES, VERTICES, header, record

@@ -15,8 +15,7 @@ from graph_model.errors import FactConflict, GraphRejected
 from graph_model.facts import Edge, Facts, Vertex, is_of_run
 from graph_model.producers.commands import COMMAND_KIND
 from graph_model.producers.projections import Projection, settlements
-from graph_model.producers.registry import PRODUCERS, Producers
-from graph_model.producers.translation import Translation
+from graph_model.producers.registry import PRODUCERS, Producers, Translation
 from graph_model.stores.documents import DocumentState, StoredDocument
 from pipeline.journal import BEGIN, DOCUMENT, END, REFUSED, Line, WorkerCommands, stored
 from pipeline.records import COUNTS, SET_ASIDE, Record, records_of

@@ -43,8 +43,7 @@ def consume_sqs(call: Call) -> int:
     from api.console.destinations import destination_of_documents
     from api.logs import set_up_logging
     from collectors.rewriting import load_rules
-    from collectors.sqs.batches import consume_queue
-    from collectors.sqs.messages import MessageReader
+    from collectors.sqs.messages import MessageReader, consume_queue
     from collectors.sqs.queues import DeadLetters, Queue, open_client
     from graph_model.stores.uploads import Uploads
 

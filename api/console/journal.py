@@ -107,7 +107,7 @@ def journal_import(call: Call) -> int:
     """Take documents from files, into the data folder or through a running server."""
     # The schemas: 0.3 s that other commands save.
     from api.console.destinations import destination_of_documents
-    from collectors.imports import import_files
+    from collectors.destinations import import_files
 
     limit = call.settings().max_body_bytes
     with destination_of_documents(

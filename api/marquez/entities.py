@@ -20,7 +20,7 @@ from graph_model.answers.sources import Sources
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow
 from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
-from graph_model.naming.schemas import read_spellings
+from graph_model.naming.columns import read_spellings
 from graph_model.picture.json_form import to_json
 from graph_model.values import iso, parse_instant
 

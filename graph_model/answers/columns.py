@@ -22,7 +22,7 @@ from graph_model.answers.visibility import open_node
 from graph_model.errors import NotFound
 from graph_model.facts import ColumnRow
 from graph_model.lineage import ColumnDerivation
-from graph_model.naming.schemas import ColumnSpelling, read_spellings, spell_column
+from graph_model.naming.columns import ColumnSpelling, read_spellings, spell_column
 from graph_model.picture.view import (
     LINEAGE,
     SCHEMA,

@@ -27,7 +27,7 @@ from graph_model.lineage import HUB_LIMIT, ColumnNode, holders
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.read_rule import END
 from graph_model.lineage.history.visible_write_reader import moment_of
-from graph_model.naming.schemas import ColumnSpelling
+from graph_model.naming.columns import ColumnSpelling
 from graph_model.picture.view import (
     LINEAGE,
     SCHEMA,

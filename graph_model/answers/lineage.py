@@ -16,7 +16,7 @@ from graph_model.answers.visibility import Selection, filter_of, find_dataset, f
 from graph_model.errors import InvalidReference
 from graph_model.lineage import Answer, ColumnNode, Lineage, PlanUse, Question, keep_ends
 from graph_model.lineage.history.history import History
-from graph_model.naming.schemas import ColumnSpelling, read_spellings, spell_column
+from graph_model.naming.columns import ColumnSpelling, read_spellings, spell_column
 from graph_model.picture.filtering import (
     EVERYTHING,
     Filter,

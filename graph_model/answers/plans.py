@@ -37,7 +37,7 @@ from graph_model.picture.json_form import operation_reply, to_json
 from graph_model.picture.layout import Flow
 from graph_model.picture.operations import PlanInspection
 from graph_model.picture.view import DatasetReference, JobReference, known_mode
-from graph_model.producers.document_notes import gaps_of
+from graph_model.producers.projections import gaps_of
 from graph_model.producers.spline.gathering import read_plan_document
 from graph_model.producers.spline.inspection import inspect
 from graph_model.producers.spline.plan_logic import PlanDocument, with_patterns

@@ -38,8 +38,8 @@ from typing import Any, Final
 from graph_model import identity
 from graph_model.documents.json_texts import parse_json
 from graph_model.errors import InvalidFields
-from graph_model.producers.document_notes import REPEATED_KEYS, repeated_keys
 from graph_model.producers.producer import Reported
+from graph_model.producers.projections import REPEATED_KEYS, repeated_keys
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.stores.documents import DocumentKind, Submission
 

@@ -2,7 +2,7 @@
 
 JSON leaves the meaning of a key given twice open, and clients do it: OpenLineage's for Spark gives
 ``processing_engine`` twice. Equal values count once. Of different ones the last counts, as in
-Python's own reader, and the document notes the place (``producers.document_notes``). All other
+Python's own reader, and the document notes the place (``producers.projections``). All other
 values are dropped, so that no secret can hide in one of them.
 
     {"a": 1, "a": 1}         =>  {"a": 1}
@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NoReturn
 
 from graph_model.errors import DocumentTooLarge, InvalidFields
-from graph_model.producers.document_notes import REPEATED_KEYS, repeated_keys
+from graph_model.producers.projections import REPEATED_KEYS, repeated_keys
 
 _MOST_NOTED: Final = 20
 _LONGEST: Final = 200

@@ -21,8 +21,8 @@ from typing import Final, Generic, NamedTuple, TypeVar
 from cachetools import LRUCache
 
 from graph_model.facts import DatasetRow, Edge, LogicalPlanRow
+from graph_model.naming.columns import ColumnSpelling
 from graph_model.naming.containment import Location
-from graph_model.naming.schemas import ColumnSpelling
 from graph_model.stores.catalogue_values import Surroundings
 
 _MEGABYTE: Final = 1_000_000

@@ -4,16 +4,15 @@ Pure functions of a text, the capture scope and the rules; total, idempotent and
 order:
 
 ``rules``        the naming rules as frozen values, with their defaults; names of jobs
-``uri_parts``    the parts of a URI: escapes, and logins and secrets, which are no identity
-``partitions``   what differs in every run: segments of partitions and part files, literals
+``partitions``   what is no identity: logins, secrets, segments of partitions, literals of dates
 ``containment``  which locations a folder or a pattern holds; many files in one read -> a pattern
-``columns``      column identity: case folding, nested paths, equal names; fields of written structs
+``columns``      column identity: case folding, nested paths, equal names; fields of written structs;
+                 the spelling of a schema's columns and types
 ``catalogs``     catalog names: ``<authority>/<database>.<table>`` for the spellings of all engines
 ``jdbc``         JDBC URLs, and the columns of queries
 ``uris``         dataset identity: one canonical URI for all spellings of one dataset, of a table
                  about a table (Iceberg's ``t.snapshots``) too
 ``openlineage``  OpenLineage's (namespace, name) pairs as URIs for :func:`normalise`
-``schemas``      the spelling of a schema's columns and types
 ``rules_json``   the rules as JSON, for a platform team to read, change, preview and apply
 
 Secrets are masked by ``spark_agent_config.masking``, the listener's own masker.

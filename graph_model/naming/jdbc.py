@@ -32,9 +32,13 @@ from sqlglot.optimizer.scope import traverse_scope
 from graph_model import labels
 from graph_model.naming.catalogs import identifier_parts, identifier_text, in_case
 from graph_model.naming.columns import fold
-from graph_model.naming.partitions import mask_literal
+from graph_model.naming.partitions import (
+    mask_literal,
+    percent,
+    printable,
+    without_secret_parameters,
+)
 from graph_model.naming.rules import JdbcDriver, Rules
-from graph_model.naming.uri_parts import percent, printable, without_secret_parameters
 from graph_model.regular_expressions import expand_groups, match_whole
 from graph_model.sql import split_name
 from graph_model.sql.names import Leaf as NamedLeaf

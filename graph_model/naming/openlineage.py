@@ -15,8 +15,8 @@ from graph_model.naming.catalogs import (
     identifier_text,
     unquoted_text,
 )
+from graph_model.naming.partitions import percent
 from graph_model.naming.rules import DEFAULT_RULES, WEB_SCHEMES, Rules
-from graph_model.naming.uri_parts import percent
 
 
 def openlineage_uri(namespace: str, name: str, rules: Rules = DEFAULT_RULES) -> str:

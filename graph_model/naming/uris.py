@@ -15,13 +15,13 @@ from typing import Final, Literal
 from graph_model.naming import catalogs, jdbc, partitions
 from graph_model.naming.catalogs import in_case
 from graph_model.naming.columns import fold
-from graph_model.naming.rules import DEFAULT_RULES, WEB_SCHEMES, Rules
-from graph_model.naming.uri_parts import (
+from graph_model.naming.partitions import (
     printable,
     without_needless,
     without_secret_parameters,
     without_secrets,
 )
+from graph_model.naming.rules import DEFAULT_RULES, WEB_SCHEMES, Rules
 from graph_model.regular_expressions import expand_groups, match_whole
 from spark_agent_config import masking
 from spark_agent_config.masking.logins import user_info_end

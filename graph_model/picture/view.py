@@ -24,7 +24,7 @@ from graph_model.lineage import (
     PlanUse,
     holders,
 )
-from graph_model.naming.schemas import ColumnSpelling
+from graph_model.naming.columns import ColumnSpelling
 from graph_model.picture.layout import (
     EDGE_GAP,
     LEGIBLE,

@@ -4,12 +4,10 @@
 
 In reading order:
 
-``producer``        the seam: the protocols that a format implements, the values between
-``registry``        the producers of a Headwater, as an immutable value
-``translation``     the documents of one subject key -> facts, and a state for each document
-``projections``     the writes and removals of one subject, and the states of its documents
+``producer``       the seam: the protocols that a format implements, the values between
+``registry``        the producers of a Headwater; documents of one subject key -> facts and states
+``projections``     the writes and removals of one subject, and states and notes of its documents
 ``counted_times``   the time from which answers count what a document reports
-``document_notes``  the journal's notes beside a projected document
 ``spline``          execution plans and events of the Spline agent and of the listener
 ``openlineage``     events of OpenLineage's clients
 ``declared``        lineage that a person declares

@@ -36,8 +36,7 @@ from graph_model.producers.commands import (
     Retract,
     Statement,
 )
-from graph_model.producers.registry import PRODUCERS, Producers
-from graph_model.producers.translation import Translation
+from graph_model.producers.registry import PRODUCERS, Producers, Translation
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.catalogue.origin import is_catalogue_whole
 from graph_model.stores.documents import DocumentState

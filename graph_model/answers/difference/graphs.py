@@ -24,7 +24,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
-from graph_model.naming.schemas import same_type
+from graph_model.naming.columns import same_type
 from graph_model.picture.json_form import to_json
 from graph_model.picture.view import (
     ColumnEdgeView,

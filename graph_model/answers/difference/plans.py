@@ -31,7 +31,7 @@ from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
 from graph_model.lineage import Partial
 from graph_model.naming import fold
-from graph_model.naming.schemas import same_type
+from graph_model.naming.columns import same_type
 from graph_model.picture.json_form import to_json
 from graph_model.picture.layout import Box, Point, lay_out
 from graph_model.picture.operations import OperationView, OutputColumn

@@ -41,7 +41,7 @@ from graph_model.answers.visibility import find_node
 from graph_model.errors import InvalidInput
 from graph_model.facts import Vertex
 from graph_model.lineage import HUB_LIMIT, ChainFlow, holders
-from graph_model.naming.schemas import field_changes, same_nesting, same_type
+from graph_model.naming.columns import field_changes, same_nesting, same_type
 from graph_model.picture.json_form import to_json
 from graph_model.stores.graph import Direction
 from graph_model.values import iso

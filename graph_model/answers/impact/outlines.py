@@ -18,8 +18,7 @@ from graph_model.facts import DatasetRow, Edge, Facts, JobRow, LogicalPlanRow, V
 from graph_model.lineage import HUB_LIMIT
 from graph_model.naming import Rules
 from graph_model.producers.counted_times import NO_RECEIPT
-from graph_model.producers.registry import PRODUCERS, Producers
-from graph_model.producers.translation import Translation
+from graph_model.producers.registry import PRODUCERS, Producers, Translation
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.documents import DocumentState, StoredDocument, Submission
 from graph_model.stores.graph import Direction, GraphReader

@@ -31,7 +31,6 @@ from graph_model.facts import ArrivalRow, ExecutionRow, Facts, Part, RunRow, Sha
 from graph_model.json_fields import JsonObject
 from graph_model.naming import Rules
 from graph_model.producers.counted_times import TOLERANCE_MS, count_times
-from graph_model.producers.document_notes import projected
 from graph_model.producers.openlineage import OPENLINEAGE_VERSION
 from graph_model.producers.openlineage.events.accumulate import separate_runs
 from graph_model.producers.openlineage.events.documents import (
@@ -54,7 +53,13 @@ from graph_model.producers.openlineage.translate import (
     read_run,
 )
 from graph_model.producers.producer import NO_EFFECTS, CommandEffects, Reported
-from graph_model.producers.projections import Outcome, Projection, earlier_sets, projection_of
+from graph_model.producers.projections import (
+    Outcome,
+    Projection,
+    earlier_sets,
+    projected,
+    projection_of,
+)
 from graph_model.stores.documents import (
     DocumentKind,
     DocumentState,

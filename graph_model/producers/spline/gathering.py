@@ -13,8 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from graph_model.producers.document_notes import projected
-from graph_model.producers.projections import Projection, reason_of
+from graph_model.producers.projections import Projection, projected, reason_of
 from graph_model.producers.spline import lifting
 from graph_model.producers.spline.documents import PLAN_KIND, ExecutionEvent, read_event, read_plan
 from graph_model.producers.spline.plan_logic import PlanDocument

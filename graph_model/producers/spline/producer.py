@@ -22,7 +22,6 @@ from graph_model.facts import ArrivalRow, ExecutionRow, Facts
 from graph_model.json_fields import join, read_object
 from graph_model.naming import Rules
 from graph_model.producers.counted_times import count_times
-from graph_model.producers.document_notes import projected
 from graph_model.producers.producer import (
     NO_EFFECTS,
     Additions,
@@ -37,6 +36,7 @@ from graph_model.producers.projections import (
     Outcome,
     Projection,
     earlier_sets,
+    projected,
     projection_of,
 )
 from graph_model.producers.spline import TRANSLATOR_VERSION, lifting

@@ -26,7 +26,7 @@ from graph_model.producers.commands import (
 )
 from graph_model.producers.producer import NO_EFFECTS, CommandEffects
 from graph_model.producers.projections import Projection
-from graph_model.producers.translation import Translation
+from graph_model.producers.registry import Translation
 from graph_model.projection.projector.rules import RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.stores.documents import StoredDocument

@@ -14,7 +14,7 @@ from typing import Final
 from graph_model.errors import DiskNearlyFull
 from graph_model.producers.commands import Command
 from graph_model.producers.projections import Projection
-from graph_model.producers.translation import Translation
+from graph_model.producers.registry import Translation
 from graph_model.projection.projector.commands_in_force import COMMANDS_KEY, CommandsInForce
 from graph_model.projection.projector.commits import WRITER_KEY, Commits
 from graph_model.projection.projector.rules import EPOCH_KEY, FROM_NOTHING, RulesInForce

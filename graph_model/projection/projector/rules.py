@@ -18,7 +18,7 @@ from graph_model.naming import Rules
 from graph_model.naming.rules_json import read_rules
 from graph_model.producers.commands import RULES_PREFIX, Command, Statement, read_command
 from graph_model.producers.projections import damage_of
-from graph_model.producers.translation import Translation, projection_epoch
+from graph_model.producers.registry import Translation, projection_epoch
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.stores.documents import DocumentState
 from graph_model.stores.journal import Journal

@@ -11,8 +11,7 @@ import pytest
 
 from api.console.backup import write_backup
 from collectors.destinations import JournalDestination
-from collectors.sqs.batches import take_batch
-from collectors.sqs.messages import MessageReader
+from collectors.sqs.messages import MessageReader, take_batch
 from collectors.sqs.queues import Message
 from graph_model.errors import DiskNearlyFull, HeadwaterError
 from graph_model.stores.catalogue import Generations

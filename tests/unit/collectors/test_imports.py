@@ -17,8 +17,7 @@ import pytest
 from api import command_line
 from api.console.destinations import ServerDestination
 from api.serving.storage import DATABASE_FILE, claim
-from collectors.destinations import JournalDestination
-from collectors.imports import Tally, import_files
+from collectors.destinations import JournalDestination, Tally, import_files
 from graph_model.documents.files import Piece, Prepared, Refusal, prepare
 from graph_model.errors import HeadwaterError, InvalidInput, Unavailable
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND

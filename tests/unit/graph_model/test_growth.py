@@ -133,7 +133,7 @@ def _call(function: Callable[..., Any], unit: str, size: int) -> Callable[[], ob
 
 def test_the_functions_are_found() -> None:
     assert len(FUNCTIONS) > 150
-    assert {"graph_model.values.shortened", "graph_model.naming.schemas.field_changes"} <= set(
+    assert {"graph_model.values.shortened", "graph_model.naming.columns.field_changes"} <= set(
         FUNCTIONS
     )
     assert set(FUNCTIONS) > set(_BOUNDED)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import graph_model.documents.json_texts
 from graph_model.documents.json_texts import parse_instruction, parse_json
 from graph_model.errors import InvalidFields
-from graph_model.producers.document_notes import repeated_keys
+from graph_model.producers.projections import repeated_keys
 from graph_model.stores.documents import compact_json
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=6) | st.sampled_from(

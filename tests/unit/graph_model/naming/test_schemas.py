@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_model.naming.schemas import field_changes, plain_type, same_nesting, same_type
+from graph_model.naming.columns import field_changes, plain_type, same_nesting, same_type
 
 
 @pytest.mark.parametrize(

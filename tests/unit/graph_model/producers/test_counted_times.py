@@ -24,9 +24,8 @@ from graph_model.producers.counted_times import (
     count_times,
     read_tolerance,
 )
-from graph_model.producers.registry import PRODUCERS
+from graph_model.producers.registry import PRODUCERS, Translation, projection_epoch
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
-from graph_model.producers.translation import Translation, projection_epoch
 from graph_model.projection.projector.rules import EPOCH_KEY
 from graph_model.stores.journal.archive import dump, load
 from tests.projections import SmallHeadwater, lineage_event, project, small_headwater, submission

@@ -19,10 +19,9 @@ from graph_model.producers.commands import COMMAND_KIND, Command, Commands, Forg
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.producer import NO_EFFECTS, CommandEffects, ProjectAll, Reported
 from graph_model.producers.projections import Projection
-from graph_model.producers.registry import PRODUCERS, Producers
+from graph_model.producers.registry import PRODUCERS, Producers, Translation, projection_epoch
 from graph_model.producers.spline.documents import PLAN_KIND
 from graph_model.producers.spline.producer import Spline
-from graph_model.producers.translation import Translation, projection_epoch
 from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument, Submission
 
 RULES = Rules()

@@ -21,6 +21,7 @@ from graph_model.producers.openlineage.events.documents import (
     read_event,
 )
 from graph_model.producers.openlineage.plans import heads_of
+from graph_model.producers.registry import Translation
 from graph_model.producers.size_bounds import weigh
 from graph_model.producers.spline import plans
 from graph_model.producers.spline.documents import PLAN_KIND, read_plan
@@ -28,7 +29,6 @@ from graph_model.producers.spline.documents import read_event as read_execution_
 from graph_model.producers.spline.executions import translate_execution
 from graph_model.producers.spline.plan_logic import PlanDocument
 from graph_model.producers.spline.plans import translate_plan
-from graph_model.producers.translation import Translation
 from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument
 from tests.builders import PLAN_ID
 from tests.openlineage_facts import facts_of_declaration, facts_of_run

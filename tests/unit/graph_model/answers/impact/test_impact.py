@@ -41,8 +41,8 @@ from graph_model.answers.impact.tables import (
 from graph_model.errors import InvalidDocument, InvalidInput, NotFound
 from graph_model.lineage import Partial
 from graph_model.picture.view import JobReference
+from graph_model.producers.registry import Translation
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
-from graph_model.producers.translation import Translation
 from graph_model.stores.documents import Submission
 from tests import impact_lake as lake
 from tests.builders import PlanBuilder

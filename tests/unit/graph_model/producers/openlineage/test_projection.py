@@ -19,7 +19,7 @@ from graph_model.naming import DEFAULT_RULES
 from graph_model.producers.commands import Command, Cutoff, Forget, Prune, submit
 from graph_model.producers.openlineage.translate import read_run
 from graph_model.producers.producer import NO_EFFECTS
-from graph_model.producers.translation import Translation
+from graph_model.producers.registry import Translation
 from graph_model.retention.coverage import (
     resolve_forget,
     subject_keys_of_dataset,
