@@ -6,8 +6,8 @@ order:
 ``rules``        the naming rules as frozen values, with their defaults; names of jobs
 ``partitions``   what is no identity: logins, secrets, segments of partitions, literals of dates
 ``containment``  which locations a folder or a pattern holds; many files in one read -> a pattern
-``columns``      column identity: case folding, nested paths, equal names; fields of written structs;
-                 the spelling of a schema's columns and types
+``columns``      column identity: case folding, nested paths, equal names; fields of structs; the
+                 spelling of a schema's columns and types
 ``catalogs``     catalog names: ``<authority>/<database>.<table>`` for the spellings of all engines
 ``jdbc``         JDBC URLs, and the columns of queries
 ``uris``         dataset identity: one canonical URI for all spellings of one dataset, of a table
