@@ -13,7 +13,7 @@ from typing import Any, Final
 from api.datazone import nodes
 from graph_model import identity, labels
 from graph_model.answers import lineage as lineage_answer
-from graph_model.answers.openlineage_names import Name, name_of
+from graph_model.answers.openlineage import Name, name_of
 from graph_model.answers.runs import RunTrees
 from graph_model.answers.sources import Sources
 from graph_model.errors import InvalidFields

@@ -23,10 +23,10 @@ from graph_model.answers import lineage as lineage_answer
 from graph_model.answers import runs as run_answers
 from graph_model.answers.facets import FacetView, dataset_facets, job_facets
 from graph_model.answers.jobs import job_ends
-from graph_model.answers.openlineage_names import Name, find_dataset, find_job, name_of
+from graph_model.answers.nodes import open_known
+from graph_model.answers.openlineage import Name, find_dataset, find_job, name_of
 from graph_model.answers.runs import RunBrief
 from graph_model.answers.sources import Sources
-from graph_model.answers.visibility import open_known
 from graph_model.errors import NotFound
 from graph_model.facts import ExecutionRow
 from graph_model.lineage import HUB_LIMIT, Question

@@ -33,7 +33,7 @@ from api.logs import current_request_id
 from api.schemas.fields import Choice, Instant, IntegerField, Query, RequestBody, TextField
 from api.service import current_service
 from api.service.sources import answer_errors, current_sources
-from graph_model.answers.reported_events import (
+from graph_model.answers.openlineage import (
     MOST_READ,
     ReportedEvent,
     reported_event,

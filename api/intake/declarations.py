@@ -15,7 +15,7 @@ from api.intake.removals import Covered, give
 from api.intake.statements import WAIT_SECONDS
 from api.service import Service
 from graph_model import identity, naming
-from graph_model.answers.references import References
+from graph_model.answers.sources import References
 from graph_model.errors import AmbiguousReference, InvalidFields, InvalidReference, NotFound
 from graph_model.facts import DatasetRow, DeclarationRow
 from graph_model.naming import JobName

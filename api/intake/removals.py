@@ -14,7 +14,7 @@ from typing import Final
 
 from api.service import Service
 from graph_model import identity, labels
-from graph_model.answers.references import possible_ids
+from graph_model.answers.sources import possible_ids
 from graph_model.errors import InvalidReference, NotFound
 from graph_model.producers.commands import (
     COMMAND_KIND,

@@ -14,7 +14,7 @@ from graph_model import identity, labels
 from graph_model.answers.facets import FacetView
 from graph_model.answers.jobs import PlanItem, job_ends, sources_of_plans
 from graph_model.answers.nodes import ExecutionView, times_seen
-from graph_model.answers.openlineage_names import Name, name_of
+from graph_model.answers.openlineage import Name, name_of
 from graph_model.answers.runs import RunBrief, RunPage, RunTrees, RunView
 from graph_model.answers.sources import Sources
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow

@@ -21,7 +21,7 @@ from typing import Any, Final
 from api.marquez.entities import datasets_json, jobs_json
 from graph_model.answers import lineage as lineage_answer
 from graph_model.answers.jobs import job_ends
-from graph_model.answers.openlineage_names import Name, find_dataset, find_job, name_of
+from graph_model.answers.openlineage import Name, find_dataset, find_job, name_of
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
 from graph_model.lineage import Partial, Question

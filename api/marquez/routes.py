@@ -36,8 +36,14 @@ from graph_model.answers import classifications, dataset_writes, facets, overvie
 from graph_model.answers import jobs as job_answers
 from graph_model.answers import runs as run_answers
 from graph_model.answers.nodes import ExecutionView, execution_views, times_seen
-from graph_model.answers.openlineage_names import Name, find_dataset, find_job, name_of
-from graph_model.answers.reported_events import MOST_READ, walk_events
+from graph_model.answers.openlineage import (
+    MOST_READ,
+    Name,
+    find_dataset,
+    find_job,
+    name_of,
+    walk_events,
+)
 from graph_model.answers.sources import BoundedRows, Sources
 from graph_model.errors import InvalidFields, NotFound
 from graph_model.facts import DatasetRow

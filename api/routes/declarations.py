@@ -36,7 +36,7 @@ from api.schemas.fields import (
 from api.service import Service, current_service
 from api.service.sources import current_sources, is_rebuilding
 from graph_model import labels
-from graph_model.answers.visibility import open_found
+from graph_model.answers.nodes import open_found
 from graph_model.errors import NotAllowed, Rebuilding
 from graph_model.facts import DeclarationRow
 from graph_model.stores.pages import newest_page

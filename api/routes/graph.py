@@ -50,9 +50,9 @@ from graph_model.answers import plans as plan_answers
 from graph_model.answers import runs as run_answers
 from graph_model.answers.columns import describe_column, list_columns
 from graph_model.answers.facets import facet_history
+from graph_model.answers.nodes import Selection
 from graph_model.answers.plans import plan_reply
 from graph_model.answers.runs import one_run, one_run_reply, runs_reply
-from graph_model.answers.visibility import Selection
 from graph_model.lineage import Question, Reach
 from graph_model.picture.json_form import graph_reply, page_reply, to_json
 

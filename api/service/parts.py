@@ -19,7 +19,7 @@ from api.http.access import Keys, NoKeys
 from api.http.errors import Reason
 from api.http.metrics import Metrics
 from api.service.storage import StorageUse
-from graph_model.answers.references import References
+from graph_model.answers.sources import References
 from graph_model.governance.statements import KINDS, NOTHING, Governance, govern
 from graph_model.lineage import Structure
 from graph_model.naming import Rules, rules_digest

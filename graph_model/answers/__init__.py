@@ -5,11 +5,9 @@ module of its question has the ``..._reply``. Routes and notebooks call these fu
 the same answer. A question takes ``Sources``, built once a request, and the client's parameters.
 In reading order:
 
-``sources``             the stores and rules of one request, as one value
-``visibility``          which hidden nodes a question opens; the layers and tags of a picture
-``references``          node references as clients write them -> node ids
-``openlineage_names``   (namespace, name) pairs <-> datasets and jobs
-``nodes``               rows and names of nodes that several answers show, executions among them
+``sources``             the stores and rules of one request; node references -> node ids
+``nodes``               which hidden nodes a question opens; the layers and tags of a picture; rows
+                        and names that several answers show, executions among them
 ``facets``              facets of jobs and datasets at a time: owners, code, versions, quality
 ``home``                the first page, the map, all runs; incidents: failures, odd writes
 ``overview``            all jobs and tables, and their totals; search by name
@@ -25,5 +23,5 @@ In reading order:
 ``difference``          changes between two times, executions, plans or schemas
 ``consumer``            Spline's consumer API: the same lineage in the form of Spline's UI
 ``openlineage_reports`` plans and facets that OpenLineage's events report, in the words of pages
-``reported_events``     the events of OpenLineage as they were received
+``openlineage``         OpenLineage's (namespace, name) pairs; its events as they were received
 """

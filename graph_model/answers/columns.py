@@ -16,9 +16,8 @@ from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
 from graph_model import labels
-from graph_model.answers.nodes import dataset_references
+from graph_model.answers.nodes import dataset_references, open_node
 from graph_model.answers.sources import Sources, of_one_state
-from graph_model.answers.visibility import open_node
 from graph_model.errors import NotFound
 from graph_model.facts import ColumnRow
 from graph_model.lineage import ColumnDerivation

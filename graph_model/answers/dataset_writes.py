@@ -22,11 +22,11 @@ from graph_model.answers.nodes import (
     dataset_row,
     execution_views,
     is_after,
+    open_node,
     repeated_executions,
 )
 from graph_model.answers.plans import EXECUTIONS_SHOWN
 from graph_model.answers.sources import Sources, of_one_state
-from graph_model.answers.visibility import open_node
 from graph_model.errors import InvalidReference
 from graph_model.facts import MAIN_BRANCH, ExecutionRow, RenameRow
 from graph_model.lineage import Partial

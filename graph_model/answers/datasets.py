@@ -17,10 +17,18 @@ from graph_model.answers.facets import (
     described_columns,
 )
 from graph_model.answers.lineage import spellings_of
-from graph_model.answers.nodes import catalog_names, dataset_references, dataset_row, job_references
+from graph_model.answers.nodes import (
+    TagView,
+    catalog_names,
+    dataset_filter,
+    dataset_references,
+    dataset_row,
+    job_references,
+    open_node,
+    tags_of,
+)
 from graph_model.answers.openlineage_reports import ColumnDescription, Tag
 from graph_model.answers.sources import Sources, of_one_state
-from graph_model.answers.visibility import TagView, dataset_filter, open_node, tags_of
 from graph_model.facts import DatasetRow, LogicalPlanRow, RenameRow
 from graph_model.governance.visible_nodes import walk_datasets
 from graph_model.lineage import HUB_LIMIT, ColumnNode, holders

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from graph_model import identity
-from graph_model.answers.nodes import job_references
+from graph_model.answers.nodes import job_references, open_known
 from graph_model.answers.openlineage_reports import (
     ColumnDescription,
     DatasetDescription,
@@ -25,7 +25,6 @@ from graph_model.answers.openlineage_reports import (
     describe_job,
 )
 from graph_model.answers.sources import Sources, of_one_state
-from graph_model.answers.visibility import open_known
 from graph_model.facts import CHECK, FacetRow, RunRow
 from graph_model.governance.quality_rules import rule_checks
 from graph_model.picture.view import CheckView, JobReference, QualityMark

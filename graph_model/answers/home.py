@@ -28,10 +28,9 @@ from typing import Any, Final
 
 from graph_model import labels
 from graph_model.answers.facets import owners_of, quality_marks
-from graph_model.answers.nodes import dataset_references, job_references
+from graph_model.answers.nodes import dataset_references, find_job, job_references
 from graph_model.answers.overview import Totals
 from graph_model.answers.sources import Sources, of_one_state
-from graph_model.answers.visibility import find_job
 from graph_model.facts import DatasetRow, ExecutionRow
 from graph_model.governance.visible_nodes import walk_datasets
 from graph_model.lineage import Partial, PlanUse, Question, Reach

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 from graph_model import identity, labels
 from graph_model.answers.facets import JobFacets, job_facets
-from graph_model.answers.nodes import dataset_references, job_row
+from graph_model.answers.nodes import dataset_references, job_row, open_node
 from graph_model.answers.sources import Sources, of_one_state
-from graph_model.answers.visibility import open_node
 from graph_model.facts import ExecutionRow, LogicalPlanRow
 from graph_model.lineage import HUB_LIMIT, Partial
 from graph_model.picture.view import DatasetReference, LastRun, known_mode, last_run

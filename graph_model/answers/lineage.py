@@ -9,10 +9,17 @@ from dataclasses import replace
 
 from graph_model import identity, labels
 from graph_model.answers.facets import quality_marks
-from graph_model.answers.nodes import catalog_names, located_column, location_of
-from graph_model.answers.references import References
-from graph_model.answers.sources import Sources, of_one_state
-from graph_model.answers.visibility import Selection, filter_of, find_dataset, find_node, show_view
+from graph_model.answers.nodes import (
+    Selection,
+    catalog_names,
+    filter_of,
+    find_dataset,
+    find_node,
+    located_column,
+    location_of,
+    show_view,
+)
+from graph_model.answers.sources import References, Sources, of_one_state
 from graph_model.errors import InvalidReference
 from graph_model.lineage import Answer, ColumnNode, Lineage, PlanUse, Question, keep_ends
 from graph_model.lineage.history.history import History

@@ -18,6 +18,7 @@ from graph_model.answers.nodes import (
     dataset_row,
     execution_views,
     job_references,
+    open_plan,
 )
 from graph_model.answers.openlineage_reports import (
     EventDataset,
@@ -29,7 +30,6 @@ from graph_model.answers.openlineage_reports import (
     without_facets,
 )
 from graph_model.answers.sources import Sources, of_one_state
-from graph_model.answers.visibility import open_plan
 from graph_model.errors import NotFound
 from graph_model.facts import Edge, ExecutionPlanRow
 from graph_model.lineage import HUB_LIMIT, Partial

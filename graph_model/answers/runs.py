@@ -25,10 +25,11 @@ from graph_model.answers.nodes import (
     is_after,
     job_references,
     job_row,
+    open_node,
+    open_plan,
 )
 from graph_model.answers.openlineage_reports import MOST_EVENTS, bodies, shown_event
 from graph_model.answers.sources import Sources, of_one_state
-from graph_model.answers.visibility import open_node, open_plan
 from graph_model.errors import NotFound
 from graph_model.facts import RunRow
 from graph_model.lineage import Partial

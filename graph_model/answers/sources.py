@@ -1,21 +1,29 @@
-"""The stores and rules of one request, as one value."""
+"""The stores and rules of one request, as one value, and the node references that they resolve.
+
+    dataset:<uri>   dataset:<scope>@<uri>   column:<uri>#<path>   job:<namespace>/<name>   <id>
+
+Components may be percent-encoded where they hold a separator. A URI is normalised as ingestion
+normalises it, so any accepted spelling finds its dataset.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Concatenate, Final, Generic, ParamSpec, TypeVar
+from urllib.parse import unquote
 
-from graph_model import naming
-from graph_model.answers.references import References
+from graph_model import identity, labels, naming
+from graph_model.errors import AmbiguousReference, InvalidReference, NotFound
+from graph_model.facts import DatasetRow
 from graph_model.governance.statements import NOTHING, Governance
 from graph_model.lineage import Lineage, Partial, Structure
 from graph_model.naming import Rules
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.stores.catalogue import Catalogue
-from graph_model.stores.graph import Graph
+from graph_model.stores.graph import Graph, GraphReader
 from graph_model.stores.journal import Journal
 
 _Asked = ParamSpec("_Asked")
@@ -38,7 +46,7 @@ class Sources:
     requests. ``expired`` returns True once ``time_limit_ms`` has passed.
 
     ``hidden`` are ids of datasets and jobs that no answer names or counts, except as hidden ones.
-    Only ``visibility`` changes the set: with ``opens_hidden`` (the caller is an admin) it takes out
+    Only ``nodes`` changes the set: with ``opens_hidden`` (the caller is an admin) it takes out
     a hidden node requested by its id.
     """
 
@@ -110,3 +118,195 @@ def of_one_state(
             return ask(same, *given, **named)
 
     return asked
+
+
+EXPECTED: Final = (
+    "an id, dataset:<uri>, dataset:<scope>@<uri>, column:<uri>#<path> or job:<namespace>/<name>"
+)
+_NODE_KINDS: Final = (labels.DATASET, labels.COLUMN, labels.JOB)
+
+
+class References:
+    """Resolves references against one catalogue and one graph.
+
+    ``listed`` returns those of some columns (ids) that a schema has.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        graph: GraphReader,
+        rules: Rules = naming.DEFAULT_RULES,
+        listed: Callable[[Collection[str]], Collection[object]] | None = None,
+    ) -> None:
+        self._catalogue = catalogue
+        self._graph = graph
+        self._rules = rules
+        self._listed = listed or catalogue.columns
+
+    def resolve(self, reference: str, at: int | None = None) -> str:
+        """The id of an existing dataset, column or job.
+
+        Raises InvalidReference (not a reference), AmbiguousReference (several scopes know the
+        URI) or NotFound. A catalog name gives the location that it stood for at ``at``.
+        """
+        kind = identity.kind_of(reference)
+        if kind is not None:
+            return self._known_id(kind, reference)
+        prefix, separator, rest = reference.partition(":")
+        if separator and rest:
+            if prefix == labels.DATASET:
+                return self.dataset(rest, at, asked=reference)
+            if prefix == labels.COLUMN:
+                return self._column(reference, rest, at)
+            if prefix == labels.JOB:
+                return self._job(reference, rest)
+        raise InvalidReference(reference, EXPECTED)
+
+    def dataset(self, text: str, at: int | None = None, *, asked: str | None = None) -> str:
+        """The id of the dataset with this URI, ``<scope>@<uri>`` or id.
+
+        ``asked`` is the whole reference as written, for error messages.
+        """
+        if identity.kind_of(text) == labels.DATASET:
+            return self._known_id(labels.DATASET, text)
+        for spelling in _spellings(text):
+            for scope, uri in _scoped(spelling):
+                rows = self._rows(uri)
+                if scope is not None:
+                    rows = tuple(row for row in rows if row.scope == scope)
+                if rows:
+                    return self._location(_only(asked or text, rows), at)
+        raise NotFound("dataset", asked or text)
+
+    def column(self, dataset: str, path: str) -> str:
+        """The id of a dataset's column by its path, in any case.
+
+        Where only a catalog name of the dataset has such a column, the id of that column.
+        """
+        exact = naming.split_path(path)
+        spellings = (
+            exact,
+            tuple(naming.fold(segment) for segment in exact),
+            (path,),  # an unquoted name with a dot
+            (naming.fold(path),),
+        )
+        paths = [naming.column_path(each) for each in spellings]
+        for called in self._called(dataset):
+            for key in dict.fromkeys(identity.column_id(called, path) for path in paths):
+                if self._has_column(key):
+                    return key
+        raise NotFound("column", path)
+
+    def _called(self, dataset: str) -> Iterator[str]:
+        """A dataset and then, read only when needed, the names that ever stood for it."""
+        yield dataset
+        pairs = self._catalogue.names_around((dataset,))
+        yield from sorted(name for name, location in pairs if location == dataset)
+
+    def _known_id(self, kind: str, key: str) -> str:
+        if kind == labels.DATASET and self._catalogue.datasets((key,)):
+            return key
+        if kind == labels.JOB and self._catalogue.jobs((key,)):
+            return key
+        if kind == labels.COLUMN and self._has_column(key):
+            return key
+        if kind not in _NODE_KINDS:
+            raise InvalidReference(key, "the id of a dataset, a column or a job")
+        raise NotFound(kind, key)
+
+    def _has_column(self, key: str) -> bool:
+        """A column that no schema lists exists only in the graph."""
+        return bool(self._listed((key,)) or self._graph.vertices((key,)))
+
+    def _rows(self, uri: str) -> tuple[DatasetRow, ...]:
+        """The datasets with this URI; otherwise those to which an OpenLineage client gives this
+        name.
+        """
+        for spelling in (uri, _as_pair(uri, self._rules)):
+            names = naming.normalise(spelling, "", self._rules)
+            if len(names) == 1 and (rows := self._catalogue.datasets_by_uri(names[0].uri)):
+                return rows
+        return ()
+
+    def _location(self, row: DatasetRow, at: int | None) -> str:
+        if row.kind != "name":
+            return row.id
+        return self._catalogue.location_of(row.id, at) or row.id
+
+    def _column(self, reference: str, rest: str, at: int | None) -> str:
+        uri, separator, path = rest.rpartition("#")
+        if not separator or not uri or not path:
+            raise InvalidReference(reference, "column:<uri>#<path>")
+        try:
+            dataset = self.dataset(uri, at, asked=reference)
+        except NotFound:
+            raise NotFound("dataset", f"{labels.DATASET}:{uri}") from None
+        for spelling in _spellings(path):
+            try:
+                return self.column(dataset, spelling)
+            except NotFound:
+                continue
+        raise NotFound("column", reference)
+
+    def _job(self, reference: str, rest: str) -> str:
+        namespace, separator, name = rest.partition("/")
+        if not separator or not namespace or not name:
+            raise InvalidReference(reference, "job:<namespace>/<name>")
+        for decode in (str, unquote):
+            row = self._catalogue.job_by_name(decode(namespace), decode(name))
+            if row is not None:
+                return row.id
+        raise NotFound("job", reference)
+
+
+def possible_ids(reference: str, rules: Rules) -> frozenset[str]:
+    """The ids that a reference to a dataset or a job may resolve to, known or not."""
+    if identity.kind_of(reference) is not None:
+        return frozenset((reference,))
+    prefix, _, rest = reference.partition(":")
+    if prefix == labels.JOB:
+        names = [rest.partition("/")[::2] for rest in _spellings(rest)]
+        return frozenset(identity.job_id(namespace, name) for namespace, name in names)
+    if prefix != labels.DATASET:
+        return frozenset()
+    return frozenset(
+        identity.dataset_id(name.scope, name.uri)
+        for spelling in _spellings(rest)
+        for scope, uri in _scoped(spelling)
+        for pair in {uri, _as_pair(uri, rules)}
+        for name in naming.normalise(pair, scope or "", rules)
+    )
+
+
+def _as_pair(uri: str, rules: Rules) -> str:
+    """``postgres://db:5432/shop.public.orders``, read as a namespace and a name, as ingestion
+    spells it.
+    """
+    namespace, _, name = uri.rpartition("/")
+    return naming.openlineage_uri(namespace, name, rules) if namespace and name else uri
+
+
+def _spellings(text: str) -> Iterator[str]:
+    """The text as the client wrote it, then percent-decoded."""
+    yield text
+    if "%" in text:
+        yield unquote(text)
+
+
+def _scoped(text: str) -> Iterator[tuple[str | None, str]]:
+    """The whole text as a URI of any scope, then as ``<scope>@<uri>``."""
+    yield None, text
+    scope, separator, uri = text.partition("@")
+    if separator and uri:
+        yield unquote(scope), uri
+
+
+def _only(reference: str, rows: tuple[DatasetRow, ...]) -> DatasetRow:
+    """The row of the empty scope, or the only row."""
+    unscoped = [row for row in rows if row.scope == ""]
+    if unscoped:
+        return unscoped[0]
+    if len(rows) > 1:
+        raise AmbiguousReference(reference, tuple(row.id for row in rows))
+    return rows[0]

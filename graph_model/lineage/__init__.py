@@ -10,31 +10,32 @@ beside it and their datasets; from a job, its own datasets; depth 0 gives the no
 
 In reading order:
 
-``questions``  a question about lineage and its answer, as frozen values
+``questions``  a question about lineage, its bounds and its answer; what a limit left out
 ``lineage``    the entry of the package: a question in, an answer out; the flows of an estate
 ``history``    the writes that executions report, and the writes that a read saw
 ``walk``       one level up: the writes of a dataset at a time, and their reads; the same by plans
                in force, whatever the order of their last runs
 ``tables``     tables and jobs up and down
 ``columns``    columns up and down: derivations of the executions that the table walk relates
-``chains``     chains of states that are short enough, and the shortest of a walk (pure)
-``ends``       chains between columns as one edge from end to end (pure)
+``chains``     chains of states that are short enough, and the shortest of a walk; chains between
+               columns as one edge from end to end (pure)
 ``inventory``  the columns of tables at a time: those of the newest schema and of lineage
-``bounds``     what the walks of a question read, within which bounds; what a limit left out
 ``structure``  parts of the graph that never change, kept from one question to the next
 """
 
-from graph_model.lineage.bounds import HUB_LIMIT
-from graph_model.lineage.chains import Chain, ChainFlow, Link
-from graph_model.lineage.ends import keep_ends
+from graph_model.lineage.chains import keep_ends
 from graph_model.lineage.inventory import holders
 from graph_model.lineage.lineage import ColumnDerivation, Lineage
 from graph_model.lineage.questions import (
+    HUB_LIMIT,
     Answer,
+    Chain,
+    ChainFlow,
     ColumnEdge,
     ColumnNode,
     Influences,
     LeftOut,
+    Link,
     NotSeen,
     Partial,
     PlanUse,

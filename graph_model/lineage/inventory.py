@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 
 from graph_model import identity, labels, naming
 from graph_model.facts import Edge
-from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT, WalkEvidence
 from graph_model.lineage.history.visible_write_reader import moment_of
+from graph_model.lineage.questions import COLUMN_LIMIT, HUB_LIMIT, WalkEvidence
 from graph_model.stores.graph import Direction
 
 Name = tuple[str, str]

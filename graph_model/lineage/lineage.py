@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graph_model import identity, labels
 from graph_model.facts import Edge
-from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT, Bounds, WalkEvidence
 from graph_model.lineage.chains import Trace, join_chains
 from graph_model.lineage.columns.derivations import column_id, node_of
 from graph_model.lineage.columns.walks import ColumnFindings, ColumnWalks, fold_column_edges
@@ -29,7 +28,10 @@ from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import end_of, moment_of
 from graph_model.lineage.inventory import Inventory, Name
 from graph_model.lineage.questions import (
+    COLUMN_LIMIT,
+    HUB_LIMIT,
     Answer,
+    Bounds,
     ColumnEdge,
     ColumnNode,
     Influences,
@@ -38,6 +40,7 @@ from graph_model.lineage.questions import (
     PlanUse,
     Question,
     Reach,
+    WalkEvidence,
 )
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.tables import TableFindings, TableWalks, uses_of

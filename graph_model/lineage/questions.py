@@ -1,14 +1,22 @@
-"""A question about lineage and its answer, as frozen values."""
+"""A question about lineage, what its walks read within which bounds, and its answer.
+
+The answer carries the first bound that was met, and counts the nodes that a limit left out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graph_model.lineage.chains import Chain
-from graph_model.stores.graph import Direction
+from graph_model.lineage.history.writes import LOCATION_LIMIT
+from graph_model.stores.graph import Direction, GraphReader
+
+if TYPE_CHECKING:
+    from graph_model.lineage.history.history import History
+    from graph_model.lineage.structure import Structure
+    from graph_model.stores.catalogue import Catalogue
 
 
 class Reach(StrEnum):
@@ -146,6 +154,50 @@ class LeftOut(NamedTuple):
     downstream: int
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Link:
+    """A job made ``target`` (the id of a dataset or a column) from the link before it.
+
+    ``target`` is "" where a chain ends at the job. ``kind``, ``how`` and ``expression`` are those
+    of a column's derivation.
+    """
+
+    job: str
+    target: str
+    kind: str = ""
+    how: str = ""
+    expression: str = ""
+
+
+class ChainFlow(StrEnum):
+    """What an end of possible flow is: ``SEEN``: its data came from the start, and plans in force
+    bring it again; ``NEXT``: they will at their next runs; ``PAST``: it came by plans of history.
+    """
+
+    SEEN = "seen"
+    NEXT = "next"
+    PAST = "past"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Chain:
+    """A shortest chain from ``start`` (the id of a dataset, a column or a job)."""
+
+    start: str
+    links: tuple[Link, ...]
+    flow: ChainFlow = ChainFlow.SEEN
+
+    @property
+    def end(self) -> str:
+        """The id of the chain's end."""
+        return self.links[-1].target or self.links[-1].job
+
+    @property
+    def depth(self) -> int:
+        """Steps from table to table or from column to column; 1 for a direct neighbour."""
+        return len(self.links)
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The answer to a question; all tuples sorted. ``as_of`` is the newest event considered.
@@ -173,3 +225,88 @@ class Answer:
     left_out: tuple[LeftOut, ...] = ()
     influences: Mapping[str, Influences] = field(default_factory=dict)
     not_seen: NotSeen | None = None
+
+
+#: Edges of one label at a single vertex beyond which an answer is truncated.
+HUB_LIMIT: Final = 5_000
+#: Columns drawn in one answer, in addition to their tables.
+COLUMN_LIMIT: Final = 20_000
+#: Steps from a write to its reads that one walk may follow.
+EDGE_LIMIT: Final = 100_000
+#: Tables (or columns) that a downstream walk may consider before it compares times.
+CANDIDATE_LIMIT: Final = 20_000
+#: Characters of expressions in one answer.
+TEXT_LIMIT: Final = 20_000_000
+
+
+class Bounds:
+    """The time limit and the other bounds. ``partial`` is the first bound that was reached."""
+
+    def __init__(self, expired: Callable[[], bool], time_limit_ms: int) -> None:
+        self._expired = expired
+        self._time_limit_ms = time_limit_ms
+        self.partial: Partial | None = None
+
+    def cut(self, reason: str, limit: int) -> None:
+        self.partial = self.partial or Partial(reason, limit)
+
+    def note_hub(self, cut: Collection[str]) -> None:
+        if cut:
+            self.cut("hub", HUB_LIMIT)
+
+    def note_locations(self, *, cut: bool) -> None:
+        if cut:
+            self.cut("locations", LOCATION_LIMIT)
+
+    def late(self) -> bool:
+        """Whether the time limit has passed."""
+        late = self._expired()
+        if late:
+            self.cut("time", self._time_limit_ms)
+        return late
+
+    def over(self) -> bool:
+        """Whether to stop: the time limit has passed, or a bound was reached that is not one of a
+        single dataset (``hub``, ``locations``).
+        """
+        self.late()
+        return self.partial is not None and self.partial.reason not in ("hub", "locations")
+
+
+@dataclass(frozen=True, slots=True)
+class WalkEvidence:
+    """What the walks of one question read. ``structure`` is what earlier questions have read of the
+    graph, ``history`` what this request has read of the catalogue; a reading that is cut is noted
+    in ``bounds``.
+    """
+
+    graph: GraphReader
+    catalogue: Catalogue
+    history: History
+    structure: Structure
+    bounds: Bounds
+
+
+def count_left_out(
+    steps: Iterable[tuple[str, str]], drawn: Collection[str], hidden: Collection[str]
+) -> tuple[LeftOut, ...]:
+    """Per drawn node the number of its neighbours upstream and downstream that are not drawn,
+    without the hidden ones (ids).
+
+    ``steps`` are pairs of neighbours, in the direction of flow:
+
+        a drawn table, read by 5,000 jobs of which 499 are drawn => 4,501 more downstream
+    """
+    upstream: dict[str, set[str]] = {}
+    downstream: dict[str, set[str]] = {}
+    for source, target in steps:
+        if source in hidden or target in hidden:
+            continue
+        if source in drawn and target not in drawn:
+            downstream.setdefault(source, set()).add(target)
+        elif target in drawn and source not in drawn:
+            upstream.setdefault(target, set()).add(source)
+    return tuple(
+        LeftOut(node, len(upstream.get(node, ())), len(downstream.get(node, ())))
+        for node in sorted(upstream.keys() | downstream.keys())
+    )

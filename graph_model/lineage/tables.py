@@ -11,11 +11,19 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from graph_model import identity, labels
-from graph_model.lineage.bounds import CANDIDATE_LIMIT, Bounds, WalkEvidence, count_left_out
 from graph_model.lineage.chains import FAR, Trace, Way, short_chains
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.visible_write_reader import end_of, moment_of
-from graph_model.lineage.questions import LeftOut, PlanUse, Question, Reach
+from graph_model.lineage.questions import (
+    CANDIDATE_LIMIT,
+    Bounds,
+    LeftOut,
+    PlanUse,
+    Question,
+    Reach,
+    WalkEvidence,
+    count_left_out,
+)
 from graph_model.lineage.walk import WALKS, Step, Walk, plans_of_job, readers_of
 
 #: A use of a logical plan: its id, its job, and a dataset read ("" none) or written ("" none), each

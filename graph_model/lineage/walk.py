@@ -21,13 +21,12 @@ from typing import Any, Final, NamedTuple
 
 from graph_model import identity, labels
 from graph_model.facts import MAIN_BRANCH, NO_NUMBER
-from graph_model.lineage.bounds import EDGE_LIMIT, HUB_LIMIT, WalkEvidence
 from graph_model.lineage.history import Moment, Write
 from graph_model.lineage.history.merging import NO_DETAILS, write_of
 from graph_model.lineage.history.read_rule import ANY_VERSION, BEGINNING, Bound, VisibleWrites
 from graph_model.lineage.history.visible_write_reader import is_end
 from graph_model.lineage.history.writes import EXACT_EXECUTIONS
-from graph_model.lineage.questions import Reach
+from graph_model.lineage.questions import EDGE_LIMIT, HUB_LIMIT, Reach, WalkEvidence
 from graph_model.stores.catalogue_values import DeclaredFlow, SuccessfulWrite
 from graph_model.stores.graph import Direction
 

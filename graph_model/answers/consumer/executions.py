@@ -19,8 +19,8 @@ from typing import Final
 from graph_model import identity, labels, naming
 from graph_model.answers.consumer.plan_documents import reported_plan
 from graph_model.answers.consumer.plans import PlanInfo, plan_info, read_event_id
+from graph_model.answers.nodes import open_plan
 from graph_model.answers.sources import Sources
-from graph_model.answers.visibility import open_plan
 from graph_model.errors import NotFound
 from graph_model.facts import ExecutionPlanRow, ExecutionRow, LogicalPlanRow
 from graph_model.lineage import HUB_LIMIT, Answer, Partial, PlanUse, Question

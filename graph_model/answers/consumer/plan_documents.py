@@ -27,7 +27,7 @@ from graph_model.answers.consumer.plans import (
     read_plan_id,
     split_local_id,
 )
-from graph_model.answers.nodes import dataset_references
+from graph_model.answers.nodes import dataset_references, open_plan
 from graph_model.answers.openlineage_reports import (
     READ_ROLE,
     EventDataset,
@@ -37,7 +37,6 @@ from graph_model.answers.openlineage_reports import (
     without_facets,
 )
 from graph_model.answers.sources import Sources
-from graph_model.answers.visibility import open_plan
 from graph_model.errors import NotFound
 from graph_model.lineage import HUB_LIMIT
 from graph_model.producers.spline.documents import (

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from graph_model import labels
-from graph_model.answers.difference.alignment import PlanStep, align
 from graph_model.answers.difference.graphs import (
     ADDED,
     CHANGED,
@@ -20,6 +19,8 @@ from graph_model.answers.difference.graphs import (
     ColumnChange,
     ComparedColumn,
     FieldChange,
+    PlanStep,
+    align,
     compare_contents,
     compare_schemas,
     describe,

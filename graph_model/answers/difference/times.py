@@ -19,9 +19,14 @@ from graph_model.answers.difference.graphs import (
 )
 from graph_model.answers.difference.plans import PlanDifference, PlanPairs
 from graph_model.answers.lineage import draw_around
-from graph_model.answers.nodes import ExecutionView, execution_views, job_references
+from graph_model.answers.nodes import (
+    ExecutionView,
+    execution_views,
+    find_node,
+    job_references,
+    show_view,
+)
 from graph_model.answers.sources import Sources
-from graph_model.answers.visibility import find_node, show_view
 from graph_model.errors import NotFound
 from graph_model.facts import ExecutionRow
 from graph_model.governance.visible_nodes import hide_nodes

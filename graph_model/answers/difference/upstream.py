@@ -29,9 +29,8 @@ from graph_model.answers.difference.causes import (
 from graph_model.answers.difference.graphs import GraphDifference, unite
 from graph_model.answers.difference.plans import PlanPairs
 from graph_model.answers.difference.times import TimeDifference, both_sides, compare_views, draw_at
-from graph_model.answers.nodes import job_references, location_of
+from graph_model.answers.nodes import job_references, location_of, open_known
 from graph_model.answers.sources import Sources
-from graph_model.answers.visibility import open_known
 from graph_model.facts import ExecutionRow, LogicalPlanRow
 from graph_model.lineage import HUB_LIMIT, Partial, Question
 from graph_model.picture.json_form import to_json

@@ -35,9 +35,8 @@ from graph_model.answers.impact.report import (
     impact_reply,
     order_of,
 )
-from graph_model.answers.nodes import location_of
+from graph_model.answers.nodes import find_node, location_of
 from graph_model.answers.sources import Sources
-from graph_model.answers.visibility import find_node
 from graph_model.errors import InvalidInput
 from graph_model.facts import Vertex
 from graph_model.lineage import HUB_LIMIT, ChainFlow, holders

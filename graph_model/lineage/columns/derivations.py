@@ -13,12 +13,11 @@ from typing import Final, NamedTuple
 
 from graph_model import identity, labels
 from graph_model.facts import Edge
-from graph_model.lineage.bounds import HUB_LIMIT, WalkEvidence
 from graph_model.lineage.chains import Way
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.lineage.inventory import Inventory, Name, holders
-from graph_model.lineage.questions import ColumnNode
+from graph_model.lineage.questions import HUB_LIMIT, ColumnNode, WalkEvidence
 from graph_model.lineage.walk import Step, readers_of
 from graph_model.stores.graph import Direction, EdgePage
 

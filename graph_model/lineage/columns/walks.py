@@ -12,13 +12,6 @@ from typing import Final, NamedTuple, TypeVar
 
 from graph_model import labels, naming
 from graph_model.facts import Edge
-from graph_model.lineage.bounds import (
-    CANDIDATE_LIMIT,
-    TEXT_LIMIT,
-    Bounds,
-    WalkEvidence,
-    count_left_out,
-)
 from graph_model.lineage.chains import ShortChains, Trace, short_chains
 from graph_model.lineage.columns.derivations import (
     Cell,
@@ -42,6 +35,9 @@ from graph_model.lineage.history import Moment
 from graph_model.lineage.history.visible_write_reader import end_of, moment_of
 from graph_model.lineage.inventory import Inventory, Name, holders
 from graph_model.lineage.questions import (
+    CANDIDATE_LIMIT,
+    TEXT_LIMIT,
+    Bounds,
     ColumnEdge,
     ColumnNode,
     InfluenceCount,
@@ -49,6 +45,8 @@ from graph_model.lineage.questions import (
     LeftOut,
     Question,
     Reach,
+    WalkEvidence,
+    count_left_out,
 )
 from graph_model.lineage.walk import WALKS, Step, Walk, read_sources
 

@@ -27,10 +27,10 @@ from graph_model.facts import (
     properties,
 )
 from graph_model.lineage import HUB_LIMIT, Lineage, Partial, Question, Structure
-from graph_model.lineage.bounds import Bounds, WalkEvidence
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import moment_of
+from graph_model.lineage.questions import Bounds, WalkEvidence
 from graph_model.lineage.walk import Walk
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.catalogue_values import OlderWrites

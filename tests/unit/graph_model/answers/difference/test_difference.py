@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from graph_model.answers.difference.alignment import MOST_PAIRS, PlanStep, align
 from graph_model.answers.difference.causes import (
     Cause,
     CauseNode,
@@ -17,13 +16,16 @@ from graph_model.answers.difference.causes import (
     usual_interval,
 )
 from graph_model.answers.difference.graphs import (
+    MOST_PAIRS,
     ComparedColumn,
+    PlanStep,
+    align,
     compare_schemas,
     describe,
     read_schema,
 )
 from graph_model.answers.difference.upstream import last_good, rows_written
-from graph_model.answers.difference.version_history import plan_versions, schema_versions
+from graph_model.answers.difference.versions import plan_versions, schema_versions
 from graph_model.facts import ExecutionRow, LogicalPlanRow, SchemaRow, SchemaUseRow
 from graph_model.naming import fold
 from graph_model.stores.catalogue_values import PlanSpan

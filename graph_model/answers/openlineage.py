@@ -1,5 +1,8 @@
-"""The events of OpenLineage as they were received, in the order of receipt, without those that name
-a hidden dataset or job: not even an admin sees these in a list.
+"""OpenLineage's own words: its (namespace, name) pairs <-> our datasets and jobs, and its events as
+they were received.
+
+A dataset of a capture scope has it before its namespace: ``team@file``. Events come in the order of
+receipt, without those that name a hidden dataset or job: not even an admin sees these in a list.
 """
 
 from __future__ import annotations
@@ -7,14 +10,50 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote
 
-from graph_model import identity, naming
+from graph_model import identity, labels, naming
+from graph_model.answers import nodes
 from graph_model.answers.openlineage_reports import shown_event
 from graph_model.answers.sources import Sources
 from graph_model.errors import DamagedDocument, NotFound
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS, Event
 from graph_model.stores.documents import DocumentState, StoredDocument
+
+
+class Name(NamedTuple):
+    namespace: str
+    name: str
+
+    def node(self, kind: str) -> str:
+        return f"{kind}:{self.namespace}:{self.name}"
+
+
+def name_of(uri: str, scope: str) -> Name:
+    """The pair of a dataset."""
+    namespace, name = naming.openlineage_pair(uri)
+    return Name(f"{scope}@{namespace}" if scope else namespace, name)
+
+
+def find_dataset(sources: Sources, name: Name) -> tuple[Sources, str]:
+    """The sources for a question about a dataset, and its id. Raises NotFound."""
+    scope, marked, bare = name.namespace.partition("@")
+    uri = naming.openlineage_uri(name.namespace, name.name, sources.rules)
+    try:
+        return nodes.find_dataset(sources, uri)
+    except NotFound:
+        if not marked or not bare:
+            raise NotFound("dataset", name.name) from None
+    uri = naming.openlineage_uri(bare, name.name, sources.rules)
+    return nodes.find_dataset(sources, f"{quote(scope, safe='')}@{uri}")
+
+
+def find_job(sources: Sources, name: Name) -> tuple[Sources, str]:
+    """As ``find_dataset`` for a job."""
+    namespace, own = (quote(part, safe="") for part in name)
+    return nodes.find_node(sources, f"{labels.JOB}:{namespace}/{own}")
+
 
 MOST_READ: Final = 5_000
 """Events that are read for an answer."""
