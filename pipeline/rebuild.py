@@ -282,7 +282,7 @@ def _lines(rows: Iterable[Any]) -> Iterator[Line]:
 
 
 def _summarise(rows: Iterable[Any]) -> Iterator[tuple[tuple[str, str], _Summary]]:
-    """Per label and kind of row; a record's content is the text that ``digests`` hashes."""
+    """Per label and kind of row; a record's content is the text that ``HashSum`` hashes."""
     total: _Summaries = {}
     for row in rows:
         key, content = (row["part"], row["name"]), row["content"].encode()

@@ -3,7 +3,7 @@
 ``manifest.json``: the contents of a rebuild's result, in one file beside it.
 
 It is written last: a destination without one is not complete. ``elements_digest`` is the service's
-hash over its graph (``graph_model.stores.digests``), so the two compare without loading.
+hash over its graph (``graph_model.stores.graph``), so the two compare without loading.
 """
 
 from __future__ import annotations

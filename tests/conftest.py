@@ -16,7 +16,7 @@ from werkzeug.routing import Rule
 
 from graph_model.stores.gremlin.connection import Connections
 from graph_model.stores.gremlin.dialect import NEPTUNE
-from graph_model.stores.gremlin.engine import script as engine_script
+from graph_model.stores.gremlin.engine import jars as engine_script
 from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from tests import neptune

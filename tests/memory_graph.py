@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from graph_model.errors import GraphRejected
 from graph_model.facts import Edge, Facts, Vertex, stages
 from graph_model.stores.graph import Direction, EdgePage, Neighbours
-from graph_model.stores.gremlin.reader import neighbours_of, page_of
+from graph_model.stores.gremlin.graph import neighbours_of, page_of
 
 
 class MemoryGraph:

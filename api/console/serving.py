@@ -93,12 +93,12 @@ Needs PySpark (make demo installs it). Prints links to the pages of its lineage.
 
 def fetch(call: Call) -> int:
     """Download the files that the first start needs, and compile the engine's script."""
-    from graph_model.stores.gremlin.engine import jars, script
+    from graph_model.stores.gremlin.engine import jars
 
     runtime = java.find_java(call.environment)
     archives = jars.fetch(call.environment)
     call.say(f"{len(archives)} archives in {jars.cache_folder(call.environment)}")
-    script.find_classes(runtime.program, archives, [script.cache_folder(call.environment)])
+    jars.find_classes(runtime.program, archives, [jars.classes_folder(call.environment)])
     call.say("engine's script compiled")
     return 0
 

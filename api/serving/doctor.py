@@ -34,9 +34,13 @@ from graph_model.retention.forecast import (
 from graph_model.stores.catalogue.generations import GENERATION_KEY, count_doubtful, examine_file
 from graph_model.stores.database import DiskReserve, claim_database, shown
 from graph_model.stores.gremlin.engine import jars
-from graph_model.stores.gremlin.engine.kills import HEAP_SETTING, read_kill
-from graph_model.stores.gremlin.engine.memory import MEBIBYTE, memory_limit
-from graph_model.stores.gremlin.engine.overflows import Overflows
+from graph_model.stores.gremlin.engine.memory import (
+    HEAP_SETTING,
+    MEBIBYTE,
+    Overflows,
+    memory_limit,
+    read_kill,
+)
 from graph_model.stores.gremlin.engine.supervisor import Memory
 from graph_model.stores.journal import Journal, read_meta
 from graph_model.values import iso

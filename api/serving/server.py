@@ -41,6 +41,7 @@ from graph_model.errors import ConfigurationError
 from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import Generations
+from graph_model.stores.credentials import signed_headers
 from graph_model.stores.database import Claim, Database, reserve_of, shown
 from graph_model.stores.forwarding import ForwardStates
 from graph_model.stores.graph import Graph
@@ -48,7 +49,6 @@ from graph_model.stores.gremlin.engine.forgetful import ForgetfulGraph
 from graph_model.stores.gremlin.engine.server import READ_PORT_SETTING, EmbeddedServer
 from graph_model.stores.gremlin.engine.supervisor import Memory, Supervisor
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
-from graph_model.stores.gremlin.signing import signed_headers
 from graph_model.stores.journal import Journal
 from graph_model.stores.keys import SqlKeys
 from graph_model.values import now

@@ -54,12 +54,11 @@ from graph_model.projection.runs.window import structure
 from graph_model.projection.withdrawal import OWN_ROWS, difference
 from graph_model.projection.writing import record_facts, write_facts
 from graph_model.stores.catalogue import Generations
-from graph_model.stores.digests import ElementSum
+from graph_model.stores.database import KeptContents, NotedIds
 from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument
-from graph_model.stores.graph import Graph
+from graph_model.stores.graph import ElementSum, Graph
 from graph_model.stores.journal import Journal
 from graph_model.stores.journal.documents import DocumentsSize
-from graph_model.stores.temporary import KeptContents, NotedIds
 
 # The visit of a rebuild to a subject with more events than a step takes: one piece of them a step.
 #

@@ -7,7 +7,7 @@ query language.
 
 In reading order:
 
-``graph``             the promises of a graph: reads by id, level by level; writes
+``graph``             the promises of a graph: reads by id, level by level; writes; its hash
 ``documents``         documents on their way into the journal, and as it has them; their hash
 ``journal``           the journal: documents as they came, durable before the client is answered
 ``pages``             pages of a list, their cursors and orders
@@ -18,11 +18,8 @@ In reading order:
 ``keys``              API keys: the clients and people of a Headwater, and their roles
 ``forwarding``        where documents are sent on to, and how far that has come
 ``roles``             the roles of API keys
-``digests``           one hash over all elements of a graph, in any order
 ``durability``        writes to disk that are complete before they are reported
 ``bodies``            large bodies outside of the database: in a bucket of Amazon S3
-``places``            places in Amazon S3, as a setting names them
 ``uploads``           documents too large for a request or a message, by way of a bucket
-``temporary``         the working data of one long task: databases gone when closed
-``credentials``       how a connection to the database signs in on AWS
+``credentials``       how connections to the database and to Neptune sign in on AWS
 """

@@ -23,7 +23,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from graph_model.errors import ConfigurationError, JournalUnavailable
-from graph_model.stores.places import split_place
+from graph_model.stores.uploads import split_place
 from graph_model.values import batched
 
 _REMOVED_TOGETHER: Final = 1_000  # the most that S3 takes in one request

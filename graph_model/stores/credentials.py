@@ -1,9 +1,13 @@
-"""How a connection to the database signs in on AWS: with a token, or with a secret.
+"""How connections sign in on AWS: to the database with a token or a secret, to Neptune signed.
 
 A token (IAM authentication of RDS and Aurora) is signed here with the credentials of the process
 and holds for fifteen minutes; an open connection outlives it. A secret is the one that RDS makes
 and rotates. Both are fetched for each new connection, so that nothing has to be restarted when a
 password or a role changes.
+
+Of Neptune the handshake alone is signed (AWS Signature Version 4); an open connection outlives the
+credentials. The signature holds for minutes, so it is made anew at every handshake, with the latest
+credentials of their source.
 """
 
 from __future__ import annotations
@@ -11,14 +15,20 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit, urlunsplit
 
 import boto3
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from graph_model.errors import ConfigurationError, JournalUnavailable
 from graph_model.stores.database import Credentials
+
+if TYPE_CHECKING:
+    from graph_model.stores.gremlin.connection import Headers
 
 _SECRET_SECONDS: Final = 10.0
 """How long a secret is believed: connections that open at one moment share a request."""
@@ -84,3 +94,35 @@ def _read_secret(client: Any, name: str) -> Mapping[str, str]:
         raise JournalUnavailable(  # without a cause, which would quote the secret
             "the secret of the database is none: expected username and password in JSON"
         ) from None
+
+
+_SERVICE: Final = "neptune-db"
+_SCHEMES: Final = {"ws": "http", "wss": "https"}
+
+
+def signed_headers(
+    url: str, *, region: str | None = None, session: boto3.Session | None = None
+) -> Headers:
+    """``open_graph(url, dialect="neptune", headers=signed_headers(url))``.
+
+    Region and credentials are found as boto3 finds them (environment, profile, role) unless given.
+    Raises ConfigurationError here when there is no region, and at a handshake when there are no
+    credentials.
+    """
+    session = session or boto3.Session()
+    region = region or session.region_name
+    if not region:
+        raise ConfigurationError("no AWS region to sign for: set AWS_REGION")
+    parts = urlsplit(url)
+    target = urlunsplit((_SCHEMES[parts.scheme], parts.netloc, parts.path, parts.query, ""))
+
+    def sign() -> Mapping[str, str]:
+        credentials = session.get_credentials()
+        if credentials is None:
+            raise ConfigurationError("no AWS credentials to sign with: give the process a role")
+        # Host is signed: it must be the one that the handshake sends
+        request = AWSRequest("GET", target, headers={"Host": parts.netloc})
+        SigV4Auth(credentials.get_frozen_credentials(), _SERVICE, region).add_auth(request)
+        return dict(request.headers.items())
+
+    return sign

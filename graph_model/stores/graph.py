@@ -1,11 +1,18 @@
-"""The promises of a graph: reads by id, level by level; writes."""
+"""The promises of a graph: reads by id, level by level; writes. One hash over all its elements.
+
+A store reads its elements in its own order, so each is hashed alone and the hashes are added up
+(modulo 2^256). Adding takes constant memory, and one that comes twice shows. Equal content, equal
+hash, in any order; rows of a catalogue are hashed likewise.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 from graph_model.facts import Edge, Facts, Vertex
 
@@ -134,3 +141,55 @@ class Graph(GraphReader, GraphWriter, Protocol):
 
     def close(self) -> None:
         """Give back connections; safe to call twice."""
+
+
+_MODULUS: Final = 1 << 256
+
+
+def element_hash(element: Vertex | Edge) -> int:
+    """SHA-256 over kind, id, label, ends and all properties of one element."""
+    ends = (element.out_id, element.in_id) if isinstance(element, Edge) else ()
+    text = json.dumps(
+        [element.id, element.label, *ends, element.properties],
+        ensure_ascii=True,
+        separators=(",", ":"),
+    )
+    return _hash_of(text.encode())
+
+
+def _hash_of(content: bytes) -> int:
+    return int.from_bytes(hashlib.sha256(content).digest(), "big")
+
+
+class HashSum:
+    """The sum of the hashes of contents, added one by one."""
+
+    def __init__(self) -> None:
+        self._total = 0
+
+    def add_content(self, content: bytes) -> None:
+        """Add the hash of one content."""
+        self._add(_hash_of(content))
+
+    def _add(self, digest: int) -> None:
+        self._total = (self._total + digest) % _MODULUS
+
+    def digest(self) -> str:
+        """64 hex digits over all that was added so far."""
+        return f"{self._total:064x}"
+
+
+class ElementSum(HashSum):
+    """The sum of the hashes of elements."""
+
+    def add(self, element: Vertex | Edge) -> None:
+        """Add one element."""
+        self._add(element_hash(element))
+
+
+def elements_digest(elements: Iterable[Vertex | Edge]) -> str:
+    """64 hex digits over all elements, in any order."""
+    total = ElementSum()
+    for element in elements:
+        total.add(element)
+    return total.digest()

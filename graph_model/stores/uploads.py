@@ -8,6 +8,9 @@
 The metadata of a document (kind, version, sender, scope) is part of the object and of the
 signature, so the consumer trusts it; S3 compares size and checksum. Objects are never removed
 here: the bucket's lifecycle does that, later than any queue gives up.
+
+This module does not load the library of AWS, which takes longer than all the rest of the start of a
+command: settings read the name of a place here.
 """
 
 from __future__ import annotations
@@ -20,9 +23,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from secrets import token_hex
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from graph_model.errors import InvalidInput, Unavailable
-from graph_model.stores.places import split_place
+
+
+def split_place(place: str) -> tuple[str, str]:
+    """``s3://bucket/a/b/`` => (bucket, ``a/b/``). Raises ValueError with the expected form."""
+    parts = urlsplit(place)
+    if parts.scheme != "s3" or not parts.netloc or parts.query or parts.fragment:
+        raise ValueError("s3://bucket/prefix")
+    prefix = parts.path.strip("/")
+    return parts.netloc, f"{prefix}/" if prefix else ""
+
 
 POINTERS: Final = "pointers/"
 UPLOADS: Final = "uploads/"

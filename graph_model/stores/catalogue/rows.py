@@ -47,7 +47,7 @@ from graph_model.stores.database import (
     read,
     write,
 )
-from graph_model.stores.digests import HashSum
+from graph_model.stores.graph import HashSum
 from graph_model.values import storable_value
 
 Values = tuple[Any, ...]

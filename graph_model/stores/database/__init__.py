@@ -15,7 +15,7 @@ bug of ours, passes through.
 
 In reading order:
 
-``opening``       an engine for a database file or a URL; the version of its tables
+``opening``       an engine for a database file or a URL; versions of tables; temporary databases
 ``transactions``  one state to read, writes that take turns, requests of many threads in one
 ``locks``         locks between the processes on one database
 ``statements``    types of columns and statements that mean the same on both engines
@@ -28,6 +28,8 @@ from graph_model.stores.database.locks import Claim, Lease, Lock, alone, claim_d
 from graph_model.stores.database.opening import (
     Credentials,
     Database,
+    KeptContents,
+    NotedIds,
     engine_for_schema,
     is_in_memory,
     open_database,
@@ -74,8 +76,10 @@ __all__ = [
     "GroupCommit",
     "JsonCell",
     "JsonRows",
+    "KeptContents",
     "Lease",
     "Lock",
+    "NotedIds",
     "PackedId",
     "PreparedStatement",
     "StoredId",

@@ -33,9 +33,9 @@ from gremlin_python.process.traversal import Bytecode
 from gremlin_python.structure.io.graphbinaryV1 import GraphBinaryWriter
 
 from graph_model.errors import GraphRejected, GraphTimeout, GraphUnavailable
-from graph_model.stores.gremlin import decoding
+from graph_model.stores.gremlin import graphbinary
 from graph_model.stores.gremlin.dialect import Dialect, FailureAction, judge
-from graph_model.stores.gremlin.encoding import SERIALIZERS
+from graph_model.stores.gremlin.graphbinary import SERIALIZERS
 
 Headers = Callable[[], Mapping[str, str]]
 """Returns the headers of a handshake; called at each one, so that a signature is always fresh."""
@@ -190,7 +190,7 @@ class _Socket:
 def _open(message: bytes, request_id: str) -> tuple[int, list[Any]]:
     """Decode one part of an answer: its status code and items. Raises for an error status."""
     try:
-        answer = decoding.answer(message)
+        answer = graphbinary.answer(message)
     except ValueError as failure:
         raise _Failure(FailureAction.BROKEN, str(failure)) from failure
     if answer.request_id not in (request_id, None):

@@ -16,7 +16,7 @@ from gremlin_python.structure.graph import Graph
 
 from graph_model.facts import Edge, Scalar, Vertex
 from graph_model.stores import graph as store
-from graph_model.stores.gremlin import encoding
+from graph_model.stores.gremlin import graphbinary
 
 
 def _start() -> GraphTraversalSource:
@@ -28,18 +28,18 @@ def _start() -> GraphTraversalSource:
 
 def upsert_vertex_rows(rows: Sequence[bytes]) -> Bytecode:
     """Create those vertices that do not exist (encoding.vertex_row); one plan for any number."""
-    return _bytecode(_merged_vertices(_start().inject(encoding.rows(rows))))
+    return _bytecode(_merged_vertices(_start().inject(graphbinary.rows(rows))))
 
 
 def upsert_edge_rows(rows: Sequence[bytes]) -> Bytecode:
     """Create those edges that do not exist (encoding.edge_row); both ends of each must."""
-    return _bytecode(_merged_edges(_start().inject(encoding.rows(rows))))
+    return _bytecode(_merged_edges(_start().inject(graphbinary.rows(rows))))
 
 
 def upsert_rows(vertices: Sequence[bytes], edges: Sequence[bytes]) -> Bytecode:
     """Both in one request, the vertices to their end before the first edge."""
-    merged = _merged_vertices(_start().inject(encoding.rows(vertices)))
-    return _bytecode(_merged_edges(merged.constant(encoding.rows(edges))))
+    merged = _merged_vertices(_start().inject(graphbinary.rows(vertices)))
+    return _bytecode(_merged_edges(merged.constant(graphbinary.rows(edges))))
 
 
 # A child of mergeV is given the row itself in TinkerPop 3.7, which the embedded engine is. In 3.8
@@ -49,13 +49,13 @@ def upsert_rows(vertices: Sequence[bytes], edges: Sequence[bytes]) -> Bytecode:
 
 
 def _merged_vertices(rows: GraphTraversal) -> GraphTraversal:
-    merge = rows.unfold().unfold().merge_v(__.select(encoding.SEARCH))
-    return merge.option(Merge.on_create, __.select(encoding.CREATE)).count()
+    merge = rows.unfold().unfold().merge_v(__.select(graphbinary.SEARCH))
+    return merge.option(Merge.on_create, __.select(graphbinary.CREATE)).count()
 
 
 def _merged_edges(rows: GraphTraversal) -> GraphTraversal:
-    merge = rows.unfold().unfold().merge_e(__.select(encoding.SEARCH))
-    return merge.option(Merge.on_create, __.select(encoding.CREATE)).count()
+    merge = rows.unfold().unfold().merge_e(__.select(graphbinary.SEARCH))
+    return merge.option(Merge.on_create, __.select(graphbinary.CREATE)).count()
 
 
 def upsert_vertex_chain(batch: Sequence[Vertex]) -> Bytecode:

@@ -31,8 +31,8 @@ from graph_model.projection.projector import Projector
 from graph_model.projection.runs.window import RunWindow
 from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.database import open_database
-from graph_model.stores.digests import elements_digest
 from graph_model.stores.documents import Submission
+from graph_model.stores.graph import elements_digest
 from graph_model.stores.journal import Journal
 from graph_model.stores.keys import ID_BYTES, SECRET_BYTES, KeyRequest, SqlKeys, make_key
 from graph_model.stores.roles import Role

@@ -22,8 +22,8 @@ from graph_model.projection.projector import Projector
 from graph_model.projection.runs.window import NONE, RunWindow
 from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.database import open_database
-from graph_model.stores.digests import elements_digest
 from graph_model.stores.documents import DocumentState, Submission
+from graph_model.stores.graph import elements_digest
 from graph_model.stores.gremlin.engine.jars import fetch, locked
 from graph_model.stores.gremlin.graph import GremlinGraph
 from graph_model.stores.journal import Journal

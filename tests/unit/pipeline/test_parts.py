@@ -26,8 +26,8 @@ from graph_model.producers.commands import (
 )
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import open_database
-from graph_model.stores.digests import elements_digest
 from graph_model.stores.documents import content_hash
+from graph_model.stores.graph import elements_digest
 from pipeline.bulk_files import header, record, type_of
 from pipeline.command_line import run
 from pipeline.journal import read_commands_in_force

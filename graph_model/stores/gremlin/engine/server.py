@@ -29,7 +29,7 @@ from typing import Final, Self
 from graph_model.errors import ConfigurationError, EngineError, GraphUnavailable
 from graph_model.stores.gremlin.connection import Limits
 from graph_model.stores.gremlin.dialect import EMBEDDED
-from graph_model.stores.gremlin.engine import jars, java, script
+from graph_model.stores.gremlin.engine import jars, java
 from graph_model.stores.gremlin.graph import open_graph
 
 DEFAULT_PORT: Final = 8182
@@ -115,8 +115,8 @@ class EmbeddedServer:
                 check_port(self.read_port, READ_PORT_SETTING)
             self._clean_up()
             self._make_folder()
-            places = (script.cache_folder(self._environment), self.folder / "classes")
-            classes = script.find_classes(runtime, archives, places)
+            places = (jars.classes_folder(self._environment), self.folder / "classes")
+            classes = jars.find_classes(runtime, archives, places)
             self._start_with(runtime, (classes, *archives))
 
     def alive(self) -> bool:
@@ -339,7 +339,7 @@ def java_command(
         "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss",
         "-cp",
         os.pathsep.join(map(str, classpath)),
-        script.SCRIPT.stem,
+        jars.SCRIPT.stem,
         *arguments,
     ]
 

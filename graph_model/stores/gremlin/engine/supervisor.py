@@ -16,9 +16,15 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from graph_model.errors import EngineError, GraphUnavailable
-from graph_model.stores.gremlin.engine.kills import EXIT_CODES, HEAP_SETTING, Kill, note_kill
-from graph_model.stores.gremlin.engine.memory import MEBIBYTE, memory_limit
-from graph_model.stores.gremlin.engine.overflows import Overflows
+from graph_model.stores.gremlin.engine.memory import (
+    EXIT_CODES,
+    HEAP_SETTING,
+    MEBIBYTE,
+    Kill,
+    Overflows,
+    memory_limit,
+    note_kill,
+)
 
 URL_SETTING: Final = "HEADWATER_GREMLIN_URL"
 

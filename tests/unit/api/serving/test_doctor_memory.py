@@ -14,8 +14,7 @@ from api.serving.server import ENGINE_FOLDER
 from api.serving.storage import open_storage
 from api.settings import read_settings
 from graph_model.retention.forecast import Measure, write_measures
-from graph_model.stores.gremlin.engine.kills import Kill, note_kill
-from graph_model.stores.gremlin.engine.overflows import Overflows
+from graph_model.stores.gremlin.engine.memory import Kill, Overflows, note_kill
 from graph_model.stores.gremlin.engine.supervisor import Memory
 from graph_model.stores.journal import Journal
 from tests.e2e.producer_service import headwater

@@ -21,7 +21,7 @@ from api.settings import Settings, read_settings
 from graph_model.projection.fullness import HELD_KEY
 from graph_model.retention.forecast import DAY_MS, TOO_EARLY, Measure, write_measures
 from graph_model.stores.catalogue import Generations
-from graph_model.stores.gremlin.engine.overflows import Overflows
+from graph_model.stores.gremlin.engine.memory import Overflows
 from graph_model.stores.journal import Journal
 from tests.contract.rows import an_execution
 

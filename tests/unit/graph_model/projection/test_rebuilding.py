@@ -16,8 +16,8 @@ from graph_model.projection.projector import EPOCH_KEY, Projector
 from graph_model.projection.projector.rebuild_control import REBUILD_KEY
 from graph_model.projection.rebuilding import Phase
 from graph_model.stores.database import DiskReserve, keep_reserve
-from graph_model.stores.digests import elements_digest
 from graph_model.stores.documents import DocumentState
+from graph_model.stores.graph import elements_digest
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, project, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import (

@@ -26,10 +26,10 @@ from hypothesis import given, settings
 from graph_model import labels
 from graph_model.facts import Edge, Vertex, properties
 from graph_model.stores.graph import Direction as Way
-from graph_model.stores.gremlin import encoding, traversals
+from graph_model.stores.gremlin import graphbinary, traversals
 from graph_model.stores.gremlin.connection import Connections
 from graph_model.stores.gremlin.dialect import EMBEDDED, NEPTUNE
-from graph_model.stores.gremlin.writer import batches
+from graph_model.stores.gremlin.graph import batches
 from tests.contract.facts_to_write import fact_sets, vertex
 from tests.neptune import STEPS, RefusedByNeptune, check, shape, walk
 
@@ -105,9 +105,9 @@ def test_no_step_is_allowed_that_nothing_uses() -> None:
 @settings(deadline=None)
 @given(fact_sets())
 def test_whatever_is_written_is_written_as_neptune_takes_it(written: Any) -> None:
-    for vertex_batch in batches(written.vertices, NEPTUNE, encoding.vertex_row):
+    for vertex_batch in batches(written.vertices, NEPTUNE, graphbinary.vertex_row):
         check(traversals.upsert_vertex_chain(vertex_batch.elements), 1000, NEPTUNE)
-    for edge_batch in batches(written.edges, NEPTUNE, encoding.edge_row):
+    for edge_batch in batches(written.edges, NEPTUNE, graphbinary.edge_row):
         check(traversals.upsert_edge_chain(edge_batch.elements), 1000, NEPTUNE)
 
 
@@ -120,7 +120,7 @@ def test_the_largest_batches_stay_within_all_bounds() -> None:
     ]
     connections = Connections("ws://nowhere.invalid:1/gremlin", NEPTUNE)
     for elements in (slim, rich):
-        for batch in batches(elements, NEPTUNE, encoding.vertex_row):
+        for batch in batches(elements, NEPTUNE, graphbinary.vertex_row):
             request = traversals.upsert_vertex_chain(batch.elements)
             _, payload = connections._encode(request, 1.0)
             check(request, len(payload), NEPTUNE)

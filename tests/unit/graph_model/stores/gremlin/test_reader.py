@@ -9,7 +9,7 @@ from gremlin_python.process.traversal import Bytecode
 from graph_model import labels
 from graph_model.stores.graph import Direction
 from graph_model.stores.gremlin.connection import Connections
-from graph_model.stores.gremlin.reader import Reader
+from graph_model.stores.gremlin.graph import Reader
 
 
 class Asked:

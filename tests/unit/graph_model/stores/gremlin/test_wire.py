@@ -23,9 +23,9 @@ from graph_model import labels
 from graph_model.errors import GraphRejected
 from graph_model.facts import Edge, Vertex, merge, properties, stages
 from graph_model.stores.graph import Direction as Way
-from graph_model.stores.gremlin import decoding, encoding, traversals
+from graph_model.stores.gremlin import graphbinary, traversals
 from graph_model.stores.gremlin.dialect import EMBEDDED
-from graph_model.stores.gremlin.writer import GremlinWriter, batches
+from graph_model.stores.gremlin.graph import GremlinWriter, batches
 from tests.contract.facts_to_write import fact_sets, plan, vertex
 from tests.unit.graph_model.stores.gremlin import fake_gremlin
 
@@ -34,7 +34,7 @@ REQUEST = uuid.UUID("00112233-4455-6677-8899-aabbccddeeff")
 
 def driver_bytes(value: object) -> bytes:
     buffer = bytearray()
-    GraphBinaryWriter(encoding.SERIALIZERS).to_dict(value, buffer)
+    GraphBinaryWriter(graphbinary.SERIALIZERS).to_dict(value, buffer)
     return bytes(buffer)
 
 
@@ -53,7 +53,7 @@ def typed(pairs: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
 def test_rows_are_the_bytes_that_the_driver_would_send(written: Any) -> None:
     for each in written.vertices:
         row = {"s": {T.id_: each.id}, "c": {T.label: each.label, **typed(each.properties)}}
-        assert encoding.vertex_row(each) == driver_bytes(row)
+        assert graphbinary.vertex_row(each) == driver_bytes(row)
     for each in written.edges:
         created = {
             T.label: each.label,
@@ -61,12 +61,12 @@ def test_rows_are_the_bytes_that_the_driver_would_send(written: Any) -> None:
             Direction.IN: each.in_id,
             **typed(each.properties),
         }
-        assert encoding.edge_row(each) == driver_bytes({"s": {T.id_: each.id}, "c": created})
+        assert graphbinary.edge_row(each) == driver_bytes({"s": {T.id_: each.id}, "c": created})
 
 
 def test_a_batch_is_the_list_of_its_rows_in_a_path() -> None:
     rows = [driver_bytes("a"), driver_bytes(True)]
-    assert driver_bytes(encoding.rows(rows)) == driver_bytes(Path([set()], [["a", True]]))
+    assert driver_bytes(graphbinary.rows(rows)) == driver_bytes(Path([set()], [["a", True]]))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_batch_is_the_list_of_its_rows_in_a_path() -> None:
 def test_a_value_that_no_engine_can_hold_is_rejected(value: Any, complaint: str) -> None:
     bad = Vertex("ds_1", labels.DATASET, (("v", value),))
     with pytest.raises(GraphRejected, match=complaint):
-        encoding.vertex_row(bad)
+        graphbinary.vertex_row(bad)
 
 
 # --- batches -------------------------------------------------------------------------------------
@@ -84,12 +84,12 @@ def test_a_value_that_no_engine_can_hold_is_rejected(value: Any, complaint: str)
 
 def sizes(elements: list[Vertex], **bounds: Any) -> list[int]:
     dialect = replace(EMBEDDED, **bounds)
-    return [len(batch.elements) for batch in batches(elements, dialect, encoding.vertex_row)]
+    return [len(batch.elements) for batch in batches(elements, dialect, graphbinary.vertex_row)]
 
 
 def test_a_batch_ends_at_each_bound_of_the_dialect() -> None:
     seven = [vertex(labels.COLUMN, number, path="p", dataset="d") for number in range(7)]
-    length = len(encoding.vertex_row(seven[0]))
+    length = len(graphbinary.vertex_row(seven[0]))
     assert sizes(seven, batch_elements=3) == [3, 3, 1]
     assert sizes(seven, batch_records=9) == [3, 3, 1]  # a label and two properties each
     assert sizes(seven, batch_bytes=3 * length) == [3, 3, 1]
@@ -104,14 +104,14 @@ def test_an_element_beyond_every_bound_goes_alone() -> None:
 
 def test_a_batch_has_each_id_once_in_one_order() -> None:
     elements = [vertex(labels.COLUMN, number) for number in (3, 1, 2, 1, 3)]
-    (batch,) = batches(elements, EMBEDDED, encoding.vertex_row)
+    (batch,) = batches(elements, EMBEDDED, graphbinary.vertex_row)
     assert [each.id for each in batch.elements] == sorted({each.id for each in elements})
-    assert batch.rows == tuple(encoding.vertex_row(each) for each in batch.elements)
+    assert batch.rows == tuple(graphbinary.vertex_row(each) for each in batch.elements)
 
 
 def test_edges_of_one_vertex_stay_together() -> None:
     edges = [Edge(f"e{number}", labels.HAS, f"v{number % 2}", "x") for number in range(6)]
-    (batch,) = batches(edges, EMBEDDED, encoding.edge_row)
+    (batch,) = batches(edges, EMBEDDED, graphbinary.edge_row)
     assert [each.out_id for each in batch.elements] == ["v0"] * 3 + ["v1"] * 3
 
 
@@ -130,7 +130,7 @@ def test_a_plan_in_one_request_has_its_marker_after_its_edges(
     written = merge([plan("daily", executions=2), plan("weekly")])
     GremlinWriter(connections).write(written)  # type: ignore[arg-type]
     staged = stages(written)
-    edges, markers = (set(map(encoding.edge_row, one)) for one in (staged.edges, staged.markers))
+    edges, markers = (set(map(graphbinary.edge_row, one)) for one in (staged.edges, staged.markers))
     assert set(sent[: len(edges)]) == edges
     assert set(sent[len(edges) : -len(staged.execution_edges)]) == markers
 
@@ -238,7 +238,7 @@ def message(items: list[Any], code: int = 200, text: str = "") -> bytes:
 def test_an_answer_is_read_as_the_driver_reads_it(items: list[Any], text: str) -> None:
     data = message(items, 206, text)
     theirs = GraphBinarySerializersV1().deserialize_message(data)
-    ours = decoding.answer(data)
+    ours = graphbinary.answer(data)
     assert repr(ours.items) == repr(theirs["result"]["data"])
     assert (ours.request_id, ours.code) == (theirs["requestId"], 206)
     assert ours.message == (theirs["status"]["message"] or "")
@@ -252,24 +252,24 @@ def test_a_traverser_stands_for_as_many_items_as_it_says(repeated: Any) -> None:
     empty = message([])
     assert empty.endswith(b"\x09\x00\x00\x00\x00\x00")
     whole = empty[:-4] + struct.pack(">i", 1) + item
-    assert decoding.answer(whole).items == [repeated] * 3
+    assert graphbinary.answer(whole).items == [repeated] * 3
 
 
 def test_types_beyond_the_few_are_left_to_the_driver() -> None:
     data = message(["text", uuid.UUID(int=7), 2.5])
-    assert decoding.answer(data).items == ["text", uuid.UUID(int=7), 2.5]
+    assert graphbinary.answer(data).items == ["text", uuid.UUID(int=7), 2.5]
 
 
 def test_an_error_without_a_request_id_is_read_too() -> None:
     data = fake_gremlin.answer(None, [], 498, "no such request")
-    read = decoding.answer(data)
+    read = graphbinary.answer(data)
     assert (read.request_id, read.code, read.message) == (None, 498, "no such request")
 
 
 @given(st.binary(max_size=80))
 def test_rubbish_is_no_answer(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"not an answer|too many"):
-        decoding.answer(data)
+        graphbinary.answer(data)
 
 
 @settings(deadline=None)
@@ -278,9 +278,9 @@ def test_half_an_answer_is_no_answer(data: st.DataObject) -> None:
     whole = message(["a text", {"b": [1.5]}, True], 200, "done")
     cut = data.draw(st.integers(0, len(whole) - 1))
     with pytest.raises(ValueError, match="not an answer"):
-        decoding.answer(whole[:cut])
+        graphbinary.answer(whole[:cut])
 
 
 def test_not_a_number_survives_the_row() -> None:
-    row = encoding.scalar(math.nan)
+    row = graphbinary.scalar(math.nan)
     assert math.isnan(struct.unpack(">d", row[2:])[0])

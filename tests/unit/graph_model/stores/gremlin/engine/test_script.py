@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graph_model.errors import EngineError
-from graph_model.stores.gremlin.engine import jars, script
+from graph_model.stores.gremlin.engine import jars
 
 #: A compiler that notes that it ran, and makes one class.
 COMPILES = 'echo "$@" >> {told}; sleep 0.2; echo compiled > "$5/engine.class"'
@@ -28,8 +28,8 @@ class Compiler:
         self._java.chmod(self._java.stat().st_mode | stat.S_IXUSR)
 
     def classes(self) -> Path:
-        cache = script.cache_folder({jars.CACHE_SETTING: str(self.cache)})
-        return script.find_classes(str(self._java), ARCHIVES, (cache, self.own))
+        cache = jars.classes_folder({jars.CACHE_SETTING: str(self.cache)})
+        return jars.find_classes(str(self._java), ARCHIVES, (cache, self.own))
 
     def runs(self) -> list[str]:
         return self._told.read_text("utf-8").splitlines() if self._told.exists() else []
@@ -47,7 +47,7 @@ def test_a_script_is_compiled_once_for_all_starts(tmp_path: Path) -> None:
     assert compiler.classes() == place
     (run,) = compiler.runs()
     assert run.startswith("-cp /jars/groovy.jar:/jars/server.jar ")
-    assert run.endswith(" ".join(map(str, script.SOURCES)))
+    assert run.endswith(" ".join(map(str, jars.SOURCES)))
     assert compiler.left() == [place.name]
 
 
@@ -60,7 +60,7 @@ def test_another_script_and_other_archives_have_classes_of_their_own(
     other = tmp_path / "engine.groovy"
     other.write_text("another", "utf-8")
     if changed == "script":
-        monkeypatch.setattr(script, "SOURCES", (script.SCRIPT, other))
+        monkeypatch.setattr(jars, "SOURCES", (jars.SCRIPT, other))
     else:
         monkeypatch.setattr(jars, "LOCK", other)
     assert compiler.classes() != before

@@ -13,8 +13,7 @@ import pytest
 
 from graph_model.errors import EngineError, GraphUnavailable
 from graph_model.stores.gremlin.engine import supervisor
-from graph_model.stores.gremlin.engine.kills import HEAP_SETTING, Kill, read_kill
-from graph_model.stores.gremlin.engine.overflows import DAY_SECONDS
+from graph_model.stores.gremlin.engine.memory import DAY_SECONDS, HEAP_SETTING, Kill, read_kill
 from graph_model.stores.gremlin.engine.supervisor import (
     BYTES_PER_ELEMENT,
     OUT_OF_MEMORY,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import closing
 
-from graph_model.stores.temporary import KeptContents, NotedIds
+from graph_model.stores.database import KeptContents, NotedIds
 
 
 def test_ids_that_were_never_noted_are_missing() -> None:
