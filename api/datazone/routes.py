@@ -27,8 +27,8 @@ from api.datazone import graph, nodes
 from api.http.blueprint import Blueprint
 from api.http.encoded_paths import decode_names
 from api.http.rights import ASKING, DECLARING, READING, current_principal
+from api.intake.commands import cover_forget, give
 from api.intake.documents import Reading, count_refusals, current_delivery, take
-from api.intake.removals import cover_forget, give
 from api.logs import current_request_id
 from api.schemas.fields import Choice, Instant, IntegerField, Query, RequestBody, TextField
 from api.service import current_service

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from api.intake.removals import Covered, give
-from api.intake.statements import WAIT_SECONDS
+from api.intake.commands import WAIT_SECONDS, Covered, give
 from api.service import Service
 from graph_model import identity, naming
 from graph_model.answers.sources import References

@@ -13,8 +13,16 @@ from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from api.http.blueprint import Blueprint
 from api.http.rights import current_principal
-from api.intake.removals import Covered, cover_forget, cover_prune, give
-from api.intake.statements import WAIT_SECONDS, declare, resolve_node, state_hidden
+from api.intake.commands import (
+    WAIT_SECONDS,
+    Covered,
+    cover_forget,
+    cover_prune,
+    declare,
+    give,
+    resolve_node,
+    state_hidden,
+)
 from api.schemas.fields import (
     Choice,
     Count,

@@ -12,6 +12,7 @@ from marshmallow import Schema, fields, validate
 
 from api.http.blueprint import Blueprint
 from api.http.rights import DECLARING, Principal, current_principal
+from api.intake.commands import resolve_node
 from api.intake.declarations import (
     Author,
     declare,
@@ -22,7 +23,6 @@ from api.intake.declarations import (
     retract,
     touches,
 )
-from api.intake.statements import resolve_node
 from api.schemas.fields import (
     Instant,
     IntegerField,

@@ -11,7 +11,7 @@ from flask import Response, jsonify
 from marshmallow import Schema, fields
 
 from api.http.blueprint import Blueprint
-from api.intake.statements import declare, resolve_node
+from api.intake.commands import declare, resolve_node
 from api.schemas.fields import (
     Choice,
     Flag,

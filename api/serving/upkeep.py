@@ -29,7 +29,7 @@ from typing import Final
 
 from api.http.bodies import MOST_FORGOTTEN, PROCESS_MARK
 from api.http.metrics import Arrivals
-from api.intake.removals import Covered, choose_cutoffs, give
+from api.intake.commands import Covered, choose_cutoffs, give
 from api.service import Service
 from graph_model.errors import HeadwaterError, count_of
 from graph_model.producers.commands import Cutoff, Prune, recorded_cutoffs

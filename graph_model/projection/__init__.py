@@ -3,13 +3,12 @@
 In reading order:
 
 ``projector``       the one writer of graph and catalogue, a package of its own
-``attempts``        the keys of a round, noted in the journal before the round begins
-``writing``         facts go to graph and catalogue, in the order that the graph needs
-``withdrawal``      the removal of facts that no document supports any more
+``attempts``        the keys of a round, noted in the journal before the round begins; a subject
+                    with many events, a bounded number of them at a time
+``writing``         facts go to graph and catalogue, in the order that the graph needs, and are
+                    removed when no document supports them any more
 ``fullness``        how full an in-memory graph is, and which documents wait until there is room
-``revision``        a subject with many events, a bounded number of them at a time
 ``rebuilding``      a projection of everything beside the one in force: after an upgrade, a new
                     rule, or on request
 ``runs``            the runs that the graph carries, a package of its own
-``waiters``         clients that wait until certain documents are projected
 """

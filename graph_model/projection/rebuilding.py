@@ -38,21 +38,20 @@ from graph_model.identity import digest
 from graph_model.producers.commands import KEY_PREFIX
 from graph_model.producers.projections import Projection, settlements
 from graph_model.producers.registry import Producers
-from graph_model.projection.attempts import project_apart
-from graph_model.projection.fullness import is_held
-from graph_model.projection.revision import (
+from graph_model.projection.attempts import (
     BYTES_A_STEP,
     EVENTS_A_STEP,
     Read,
     RepresentativeEvents,
     is_long,
     pieces,
+    project_apart,
     without_states,
 )
+from graph_model.projection.fullness import is_held
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.runs.window import structure
-from graph_model.projection.withdrawal import OWN_ROWS, difference
-from graph_model.projection.writing import record_facts, write_facts
+from graph_model.projection.writing import OWN_ROWS, difference, record_facts, write_facts
 from graph_model.stores.catalogue import Generations
 from graph_model.stores.database import KeptContents, NotedIds
 from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument

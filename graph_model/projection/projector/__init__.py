@@ -8,7 +8,7 @@ irrelevant.
 In the common case, a new event of a known plan, the projector translates that event alone (law 4 of
 the design). When a plan document changes the former projection (a higher API version, another
 body), the projector first writes the new facts, then withdraws those that nothing supports any more
-(``projection.withdrawal``).
+(``projection.writing``).
 
 In reading order:
 
@@ -18,17 +18,16 @@ In reading order:
 ``commits``            the writes of a projection, in an order that survives a crash, without
                        elements that the stores hold already
 ``commands``           carries out forget and prune commands
-``commands_in_force``  the effect of the commands in force on documents
-``rules``              the naming rules in force, and those for the next rebuild
-``rebuild_control``    starts a rebuild, and decides which of several processes runs it
-``preparation``        checks before the first round that journal, catalogue and graph match
-``readiness``          whether the projector is ready or busy, and the graph still whole
-``stores``             the stores that the projector reads and writes
+``rules``              its stores, the naming rules in force and those for the next rebuild, the
+                       effect of the commands in force
+``rebuild_control``    starts a rebuild, and decides which of several processes runs it; checks
+                       before the first round that journal, catalogue and graph match
+``readiness``          whether the projector is ready or busy, and the graph still whole; clients
+                       that wait until certain documents are projected
 """
 
-from graph_model.projection.projector.commands_in_force import COMMANDS_KEY
 from graph_model.projection.projector.commits import WRITER_KEY
 from graph_model.projection.projector.loop import Projector
-from graph_model.projection.projector.rules import EPOCH_KEY, FROM_NOTHING
+from graph_model.projection.projector.rules import COMMANDS_KEY, EPOCH_KEY, FROM_NOTHING
 
 __all__ = ["COMMANDS_KEY", "EPOCH_KEY", "FROM_NOTHING", "WRITER_KEY", "Projector"]

@@ -28,13 +28,11 @@ from graph_model.producers.commands import (
     translate_command,
 )
 from graph_model.producers.projections import Projection, damage_of, reason_of
-from graph_model.projection.attempts import Outline, attempt_of
-from graph_model.projection.projector.commands_in_force import COMMANDS_KEY, CommandsInForce
+from graph_model.projection.attempts import EVENTS_A_STEP, Outline, attempt_of, revise
 from graph_model.projection.projector.commits import Commits
 from graph_model.projection.projector.rebuild_control import RebuildControl
-from graph_model.projection.projector.stores import ProjectionStores
+from graph_model.projection.projector.rules import COMMANDS_KEY, CommandsInForce, ProjectionStores
 from graph_model.projection.projector.subject_projector import NEW_A_ROUND, SubjectProjector, is_new
-from graph_model.projection.revision import EVENTS_A_STEP, revise
 from graph_model.retention.coverage import affected_subject_keys
 from graph_model.stores.documents import DocumentState
 from graph_model.values import batched

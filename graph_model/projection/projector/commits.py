@@ -14,15 +14,17 @@ from cachetools import LRUCache
 from graph_model.facts import Facts, Part, Row, SharedFacts, merge, whole
 from graph_model.producers.projections import Projection, settlements
 from graph_model.projection.fullness import size_of
-from graph_model.projection.projector.readiness import Activity, GraphProbe
-from graph_model.projection.projector.rules import RulesInForce
-from graph_model.projection.projector.stores import ProjectionStores
+from graph_model.projection.projector.readiness import Activity, GraphProbe, Waiters
+from graph_model.projection.projector.rules import ProjectionStores, RulesInForce
 from graph_model.projection.rebuilding import Rebuild
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.runs.window import structure
-from graph_model.projection.waiters import Waiters
-from graph_model.projection.withdrawal import difference, withdraw_runs, withdraw_structure
-from graph_model.projection.writing import write_facts
+from graph_model.projection.writing import (
+    difference,
+    withdraw_runs,
+    withdraw_structure,
+    write_facts,
+)
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.catalogue.origin import ROUND_KEY, Origin
 from graph_model.stores.documents import DocumentState

@@ -16,18 +16,24 @@ from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.projection.attempts import ATTEMPT_KEY, Attempt, read_attempt
 from graph_model.projection.fullness import FULL, Fullness
 from graph_model.projection.projector.commands import CommandRunner
-from graph_model.projection.projector.commands_in_force import COMMANDS_KEY, CommandsInForce
 from graph_model.projection.projector.commits import WRITER_KEY, Commits
-from graph_model.projection.projector.preparation import Preparation
-from graph_model.projection.projector.readiness import Activity, GraphProbe, Readiness
-from graph_model.projection.projector.rebuild_control import REBUILD_KEY, RebuildControl
-from graph_model.projection.projector.rules import EPOCH_KEY, RulesInForce
-from graph_model.projection.projector.stores import ProjectionStores
+from graph_model.projection.projector.readiness import Activity, GraphProbe, Readiness, Waiters
+from graph_model.projection.projector.rebuild_control import (
+    REBUILD_KEY,
+    Preparation,
+    RebuildControl,
+)
+from graph_model.projection.projector.rules import (
+    COMMANDS_KEY,
+    EPOCH_KEY,
+    CommandsInForce,
+    ProjectionStores,
+    RulesInForce,
+)
 from graph_model.projection.projector.subject_projector import SubjectProjector
 from graph_model.projection.rebuilding import Progress
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.runs.window import DEFAULT, RUNS_KEY, RunWindow
-from graph_model.projection.waiters import Waiters
 from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.catalogue.origin import CATALOGUE_KEY, ROUND_KEY, WHOLE, is_catalogue_whole
 from graph_model.stores.documents import DocumentState

@@ -2,7 +2,7 @@
 
 Where ``projection.attempts`` requires it, the journal notes the attempt first. If a subject has
 more new events than a round takes, the others stay PENDING for the next rounds. If its plan changes
-while it has many events, it is projected in steps (``projection.revision``).
+while it has many events, it is projected in steps (``projection.attempts``).
 """
 
 from __future__ import annotations
@@ -21,16 +21,15 @@ from graph_model.projection.attempts import (
     Attempt,
     Outline,
     attempt_of,
+    is_long,
     project_apart,
+    revise,
     write_attempt,
 )
 from graph_model.projection.fullness import held
-from graph_model.projection.projector.commands_in_force import CommandsInForce
 from graph_model.projection.projector.commits import Commits
 from graph_model.projection.projector.rebuild_control import RebuildControl
-from graph_model.projection.projector.rules import RulesInForce
-from graph_model.projection.projector.stores import ProjectionStores
-from graph_model.projection.revision import is_long, revise
+from graph_model.projection.projector.rules import CommandsInForce, ProjectionStores, RulesInForce
 from graph_model.stores.documents import Body, DocumentState, StoredDocument
 
 log = logging.getLogger(__name__)

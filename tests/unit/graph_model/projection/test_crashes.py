@@ -365,7 +365,7 @@ def outcome_of(
         patched.setattr("graph_model.projection.projector.loop._PLANS_A_BATCH", batch)
         patched.setattr("graph_model.projection.projector.commands.SUBJECTS_AT_ONCE", of_command)
         patched.setattr("graph_model.projection.projector.commands.EVENTS_A_STEP", 1)
-        patched.setattr("graph_model.projection.revision.EVENTS_A_STEP", 1)
+        patched.setattr("graph_model.projection.attempts.EVENTS_A_STEP", 1)
         deployment = Deployment(window)
         for meeting in meetings:
             deployment.meet(meeting)

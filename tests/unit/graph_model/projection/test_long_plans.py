@@ -89,7 +89,7 @@ class DyingGraph:
 
 
 def bound_pieces(monkeypatch: pytest.MonkeyPatch, step: int, new: int) -> None:
-    monkeypatch.setattr("graph_model.projection.revision.EVENTS_A_STEP", step)
+    monkeypatch.setattr("graph_model.projection.attempts.EVENTS_A_STEP", step)
     monkeypatch.setattr("graph_model.projection.rebuilding._DOCUMENTS_A_STEP", step)
     monkeypatch.setattr("graph_model.projection.projector.commands.EVENTS_A_STEP", step)
     monkeypatch.setattr("graph_model.projection.projector.subject_projector.NEW_A_ROUND", new)

@@ -55,7 +55,7 @@ class CountingJournal:
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graph_model.projection.projector.commands.EVENTS_A_STEP", STEP)
-    monkeypatch.setattr("graph_model.projection.revision.EVENTS_A_STEP", STEP)
+    monkeypatch.setattr("graph_model.projection.attempts.EVENTS_A_STEP", STEP)
 
 
 def obey(headwater: SmallHeadwater, *instructions: Forget | Prune) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from graph_model.projection import waiters
-from graph_model.projection.waiters import Waiters
+from graph_model.projection.projector import readiness
+from graph_model.projection.projector.readiness import Waiters
 
 SOON = 20.0
 
@@ -64,7 +64,7 @@ def test_documents_that_may_be_pending_again_are_waited_for_again() -> None:
 
 def test_the_oldest_are_forgotten_where_there_are_too_many() -> None:
     waits = Waiters()
-    most = waiters._MOST_REMEMBERED
+    most = readiness._MOST_REMEMBERED
     for position in range(most + 1):
         waits.conclude([position])
     assert not waits.wait([0], 0.0)
