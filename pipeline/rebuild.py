@@ -33,19 +33,21 @@ from graph_model.producers.elements.plans import run_elements
 from graph_model.producers.registry import PRODUCERS, Producers, projection_epoch
 from graph_model.projection.runs.window import DEFAULT, CarriedRuns, RunWindow
 from graph_model.stores.catalogue.tables import VERSION as CATALOGUE_VERSION
-from pipeline.bulk_files import EDGES, VERTICES, header, record
-from pipeline.journal import REFUSED, Line, WorkerCommands, read_commands_in_force
+from pipeline.journal import REFUSED, Line, Source, WorkerCommands, read_commands_in_force
 from pipeline.records import (
     CONTENT_PARTS,
     COUNTS,
+    EDGES,
     ROWS,
     SET_ASIDE,
+    VERTICES,
     Record,
     element_record,
+    header,
     read_element,
+    record,
 )
 from pipeline.result import FILE, FileGroup, JournalCounts, Manifest, write_manifest
-from pipeline.sources import Source
 from pipeline.translating import ORDER, RANK, PartitionTranslation, problems_of, sum_counts
 
 _MODULUS: Final = 1 << 256  # of digests.elements_digest

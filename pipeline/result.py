@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from graph_model.errors import InvalidInput, NotFound
 from graph_model.facts import Edge, Row, Vertex
 from pipeline import records
-from pipeline.bulk_files import EDGES, VERTICES, Element, read_elements
+from pipeline.records import EDGES, VERTICES, Element, read_elements
 
 FILE: Final = "manifest.json"
 FORMAT: Final = 1

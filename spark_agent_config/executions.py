@@ -24,11 +24,10 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, Final
 
-from spark_agent_config.capture.captured import CapturedQuery
-from spark_agent_config.capture.commands.nested import NestedWrites
+from spark_agent_config.capture.captured import CapturedQuery, NestedWrites
 from spark_agent_config.capture.questions import first_line
 from spark_agent_config.capture.streams import StreamEvents, Streams
-from spark_agent_config.delivery.document_file import now_in_milliseconds
+from spark_agent_config.delivery.document_files import now_in_milliseconds
 from spark_agent_config.delivery.outbox import Outbox
 
 _LOG: Final = logging.getLogger(__name__)

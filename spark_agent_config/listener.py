@@ -22,7 +22,7 @@ Sources of settings; the first that is given counts:
 | spill | spark.headwater.spill | HEADWATER_SPILL | folder for undelivered documents; empty: none |
 
 With ``url`` file:/path nothing is posted: documents are appended to that file (.ndjson, .jsonl), or
-to a file of this process in that folder, in the lines that ``document_file`` describes.
+to a file of this process in that folder, in the lines that ``document_files`` describes.
 
 They are read once, when ``observe`` is called: callbacks come later than the query, and would see
 the next job's settings.
@@ -50,17 +50,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from spark_agent_config.capture.captured import Application, CapturedQuery
-from spark_agent_config.capture.flows import of_flow, pipeline_of
+from spark_agent_config.capture.captured import Application, CapturedQuery, of_flow, pipeline_of
 from spark_agent_config.capture.inspection import Inspector
 from spark_agent_config.capture.plans.plan_document import execution_event, execution_plan
 from spark_agent_config.capture.questions import first_line
 from spark_agent_config.capture.streams import StreamEvents, Streams, streaming_listener
 from spark_agent_config.configuration import API_KEY_HEADER
-from spark_agent_config.delivery.document_file import FileSender, file_of, now_in_milliseconds
+from spark_agent_config.delivery.document_files import (
+    FileSender,
+    Spill,
+    default_folder,
+    file_of,
+    now_in_milliseconds,
+    server_digest,
+)
 from spark_agent_config.delivery.outbox import Counts, Ending, Outbox
 from spark_agent_config.delivery.post import HttpSender, Post
-from spark_agent_config.delivery.spill import Spill, default_folder, server_digest
 from spark_agent_config.executions import (
     Executions,
     QueryListener,

@@ -47,8 +47,7 @@ from graph_model.sql.parsing import parse
 from graph_model.sql.queries import QueryReader
 from graph_model.sql.values import ColumnValue, Texts
 from spark_agent_config import masking
-from spark_agent_config.masking.jdbc_text import split_table
-from spark_agent_config.masking.logins import user_info_end
+from spark_agent_config.masking.urls import split_table, user_info_end
 
 _MAX_QUERY: Final = 20_000  # characters; longer queries stay unresolved, as parsing is not linear
 _MAX_TABLES: Final = 256

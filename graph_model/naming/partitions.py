@@ -21,7 +21,6 @@ from urllib.parse import unquote
 from graph_model.naming.columns import fold
 from graph_model.naming.rules import DEFAULT_RULES, Rules
 from graph_model.regular_expressions import match_whole
-from spark_agent_config.masking.logins import user_info_end
 from spark_agent_config.masking.names import (
     LOGIN_PARAMETERS,
     SIGNATURE_PARAMETERS,
@@ -29,6 +28,7 @@ from spark_agent_config.masking.names import (
     is_secret_parameter,
     squash,
 )
+from spark_agent_config.masking.urls import user_info_end
 
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _ESCAPE: Final = re.compile(r"%([0-9A-Fa-f]{2})")

@@ -14,7 +14,7 @@ from typing import Final
 
 from graph_model import identity
 from graph_model.regular_expressions import LONGEST_MATCHED, expand_groups, match_whole
-from spark_agent_config.masking import jdbc_text, names
+from spark_agent_config.masking import names, urls
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +249,7 @@ class Rules:
 
     # --- JDBC ------------------------------------------------------------------------------------
     # Wrappers around another driver: jdbc:aws-wrapper:postgresql://…
-    jdbc_wrappers: tuple[str, ...] = jdbc_text.WRAPPERS
+    jdbc_wrappers: tuple[str, ...] = urls.WRAPPERS
     jdbc_aliases: tuple[tuple[str, str], ...] = (
         ("postgres", "postgresql"),
         ("pgsql", "postgresql"),
@@ -329,7 +329,7 @@ class Rules:
         ),
     )
     # jdbc:h2:mem:test: the word between two colons is no database.
-    jdbc_storage_words: tuple[str, ...] = jdbc_text.STORAGE_WORDS
+    jdbc_storage_words: tuple[str, ...] = urls.STORAGE_WORDS
     # Rows without a table (select 1 from dual), and a database's system tables. `schema.*` is all
     # of a schema; PostgreSQL's catalogs are found without one, too.
     sourceless_tables: tuple[str, ...] = (

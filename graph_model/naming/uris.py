@@ -24,8 +24,8 @@ from graph_model.naming.partitions import (
 from graph_model.naming.rules import DEFAULT_RULES, WEB_SCHEMES, Rules
 from graph_model.regular_expressions import expand_groups, match_whole
 from spark_agent_config import masking
-from spark_agent_config.masking.logins import user_info_end
 from spark_agent_config.masking.names import LOGIN_SCHEMES
+from spark_agent_config.masking.urls import user_info_end
 
 Kind = Literal["file", "table", "jdbc", "topic", "name", "pattern", "memory", "other"]
 

@@ -2,12 +2,14 @@
 
 In reading order:
 
-``captured``    one query as plain values that outlive the JVM objects
+``captured``    one query as plain values; the job of a flow; writes that run inside another
 ``inspection``  a finished query execution -> those values, while Spark waits
 ``questions``   calls into the JVM: any may fail, and a failure is only a missing answer
 ``commands``    commands that write: their targets and modes
-``tables``      tables of catalogs and table formats: names, versions, partitions, reads of them
-``streams``     streaming queries: one logical plan a query, one execution a batch
-``flows``       Declarative Pipelines: each flow is a job
+``relations``   the leaves of a plan as reads, in the stock agent's spelling
+``tables``      the names of catalog tables, and the places of their data, if Spark has them
+``table_versions``
+                versions of Delta and Iceberg tables that a leaf reads or a command made
+``streams``     streaming queries: one logical plan a query, one execution a batch, its versions
 ``plans``       Spark's plan JSON -> a Spline document
 """

@@ -19,14 +19,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from spark_agent_config.capture.captured import CapturedQuery, Relation, Target
-from spark_agent_config.capture.commands.generated_columns import GeneratedColumns
+from spark_agent_config.capture.commands.effects import GeneratedColumns, WrittenPartitions
 from spark_agent_config.capture.commands.procedures import (
     CALL,
     MAINTENANCE_COMMANDS,
     Maintenance,
     Procedures,
 )
-from spark_agent_config.capture.commands.refused_statements import RefusedStatements
 from spark_agent_config.capture.commands.table_moves import (
     COPYING_COMMANDS,
     RENAMING_COMMANDS,
@@ -36,6 +35,7 @@ from spark_agent_config.capture.commands.table_moves import (
 from spark_agent_config.capture.commands.targets import (
     LIFECYCLE_COMMANDS,
     WRITE_COMMANDS,
+    RefusedStatements,
     Targets,
     nameless,
 )
@@ -49,11 +49,10 @@ from spark_agent_config.capture.questions import (
     read_map,
     read_metrics,
 )
-from spark_agent_config.capture.tables.relations import Relations
-from spark_agent_config.capture.tables.stream_versions import StreamVersions
-from spark_agent_config.capture.tables.table_versions import VERSIONED_FORMATS, TableVersions
-from spark_agent_config.capture.tables.tables import Tables
-from spark_agent_config.capture.tables.written_partitions import WrittenPartitions
+from spark_agent_config.capture.relations import Relations
+from spark_agent_config.capture.streams import StreamVersions
+from spark_agent_config.capture.table_versions import VERSIONED_FORMATS, TableVersions
+from spark_agent_config.capture.tables import Tables
 
 _MISSING: Final = '"projections":null'
 #: Operators and cells that are looked at; beyond these the columns end, with a gap.

@@ -4,6 +4,5 @@ In reading order:
 
 ``outbox``         delivery off the job's path: a bounded queue and one daemon thread
 ``post``           a POST of one document, and the kind of its failure
-``spill``          a folder of undelivered documents: one run keeps them, a later one delivers
-``document_file``  documents in a file, one a line: undelivered ones, or a file as the destination
+``document_files`` documents in files: a folder of undelivered ones, or one file as the destination
 """

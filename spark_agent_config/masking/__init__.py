@@ -7,18 +7,14 @@ Identity drops masked parts, so a document names the same datasets before and af
 
 In reading order:
 
-``names``      names whose values are secret: every table of words
-``free_text``  texts without their secrets: all recognisers in one scan
-``values``     what a value looks like: a password, a type, the name of a place
-``settings``   named values inside a text: ``password=x``, ``"token": "x"``
-``expressions`` behind a secret's name: literals of code and lists, and the first password reached
-``columns``    the values in a column of a secret's name: inserted rows, printed tables
-``logins``     logins in URLs: ``//user:password@host`` and the drivers' own forms
-``tokens``     secrets recognised by their look alone: random words, prefixes, private keys
-``statements`` secrets that their place alone shows: in statements, calls and blocks
-``commands``   passwords on command lines whose options do not name them: ``mysql -px``
-``jdbc_text``  the end of a JDBC URL and the start of its table or query
-``documents``  JSON documents without their secrets
+``names``       names whose values are secret, and what a value looks like: every table of words
+``free_text``   texts without their secrets: all recognisers in one scan
+``settings``    named values inside a text: ``password=x``, ``"token": "x"``
+``expressions`` values of code, lists, calls and rows: ``password = os.environ.get("X") or "x"``
+``urls``        logins in URLs: ``//user:password@host``; the end of a JDBC URL
+``tokens``      secrets recognised by their look alone: random words, prefixes, private keys
+``statements``  secrets that their place alone shows: in statements, blocks and on command lines
+``documents``   JSON documents without their secrets
 """
 
 from __future__ import annotations

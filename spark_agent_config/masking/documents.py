@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from spark_agent_config.masking.commands import commands, is_command
 from spark_agent_config.masking.free_text import (
     is_masked,
     is_plain,
@@ -22,20 +21,18 @@ from spark_agent_config.masking.names import (
     NAME_LENGTH,
     hides_numbers,
     holds_url,
-    is_public,
-    is_secret_key,
-    squash,
-)
-from spark_agent_config.masking.statements import statements
-from spark_agent_config.masking.values import (
     is_method,
     is_mixed,
     is_name,
     is_numbered,
+    is_public,
     is_reference,
+    is_secret_key,
     is_strong,
     is_type,
+    squash,
 )
+from spark_agent_config.masking.statements import commands, is_command, statements
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -8,15 +8,12 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final
 
-from spark_agent_config.masking.columns import columns
-from spark_agent_config.masking.commands import commands, may_run
-from spark_agent_config.masking.jdbc_text import split_table
-from spark_agent_config.masking.logins import logins
-from spark_agent_config.masking.names import MASK, may_name_secret
+from spark_agent_config.masking.expressions import columns
+from spark_agent_config.masking.names import MASK, is_reference, may_name_secret
 from spark_agent_config.masking.settings import settings
-from spark_agent_config.masking.statements import may_state, statements
+from spark_agent_config.masking.statements import commands, may_run, may_state, statements
 from spark_agent_config.masking.tokens import may_be_issued, may_hold_token, tokens
-from spark_agent_config.masking.values import is_reference
+from spark_agent_config.masking.urls import logins, split_table
 
 # The signs beside a secret: a text without any, and without a blank, is done with.
 _SIGNS: Final = re.compile(

@@ -23,24 +23,22 @@ from typing import Final, NamedTuple
 from spark_agent_config.masking.expressions import reached, values
 from spark_agent_config.masking.names import (
     NAME_LENGTH,
-    decoded,
-    hides_numbers,
-    is_secret_key,
-    is_secret_parameter,
-    squash,
-)
-from spark_agent_config.masking.tokens import is_random
-from spark_agent_config.masking.values import (
     PLAIN_WORDS,
     begins_as_type,
+    decoded,
+    hides_numbers,
     is_fetched,
     is_mixed,
     is_name,
     is_reference,
+    is_secret_key,
+    is_secret_parameter,
     is_strong,
     is_told,
     is_type,
+    squash,
 )
+from spark_agent_config.masking.tokens import is_random
 
 _NAME: Final = re.compile(r"(?<![\w.%\-])[\w.%\-]+")
 _URL_LEADS: Final = ("?", "&", ";", "#")

@@ -1,26 +1,23 @@
-"""Secrets that their place alone shows: in statements, calls and blocks that do not name them.
+"""Secrets that their place alone shows: in statements, blocks and on command lines.
 
     CREATE USER u IDENTIFIED BY 'x'      CONNECT TO d USER u USING x      .LOGON h/u,x
-    HTTPBasicAuth("svc", "x")            EXEC sp_addlogin 'u', 'x'        aes_decrypt(c, 'x')
-    machine h login u password x         kind: Secret … data: …           PRAGMA key = 'x'
+    EXEC sp_addlogin 'u', 'x'            kind: Secret … data: …           PRAGMA key = 'x'
+    machine h login u password x         mysql -px                        curl -u me:x
 
-Linear: every pattern has bounded repetitions behind a word of its own, and the arguments of a call
-are read once.
+Linear: every pattern has bounded repetitions behind a word of its own.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from dataclasses import dataclass, field
+from typing import Final
 
-from spark_agent_config.masking.names import is_secret_key
-from spark_agent_config.masking.values import (
+from spark_agent_config.masking.expressions import calls, may_call
+from spark_agent_config.masking.names import (
     is_mixed,
-    is_name,
-    is_numbered,
-    is_reference,
-    is_strong,
+    is_secret_key,
 )
 
 _QUOTED: Final = r"[NbBrRuU]?(?:'(?P<single>[^'\n]{1,512})'|\"(?P<double>[^\"\n]{1,512})\")"
@@ -362,7 +359,7 @@ def may_state(text: str) -> bool:
     for word in _WORDS:
         if word in lowered:
             return True
-    return _has_literal(text) and _may_call(lowered)
+    return may_call(text, lowered)
 
 
 def _shortest(words: set[str]) -> tuple[str, ...]:
@@ -388,8 +385,7 @@ def statements(text: str) -> Iterator[tuple[int, int]]:
             yield from (span for span in spans if is_mixed(text[slice(*span)].rstrip(".!")))
     if "identified" in lowered:
         yield from _identified(text)
-    if _has_literal(text):
-        yield from _calls(text, lowered)
+    yield from calls(text, lowered)
     if "secret" in lowered and "data" in lowered:
         yield from _manifests(text)
     if " as " in lowered:
@@ -408,178 +404,6 @@ def _identified(text: str) -> Iterator[tuple[int, int]]:
         elif users or match["quote"] == "'" or match.start() == 0:
             end = text.find(match["quote"], match.end())
             yield match.end(), end if end >= 0 else len(text)
-
-
-# --- calls ---------------------------------------------------------------------------------------
-
-
-class _Call(NamedTuple):
-    """Which argument is secret, from 0 or from the end, of a call with ``least`` arguments."""
-
-    place: int
-    least: int = 1
-
-
-_LAST_OF_TWO: Final = _Call(1, 2)
-_LAST: Final = _Call(-1, 2)
-_FIRST: Final = _Call(0)
-_CALLS: Final[Mapping[str, _Call]] = {
-    # Java and Scala: logins
-    "usernamepasswordcredentials": _LAST_OF_TWO, "passwordauthentication": _LAST_OF_TWO,
-    "basicawscredentials": _LAST_OF_TWO, "awscredentials": _LAST_OF_TWO,
-    "basicsessioncredentials": _LAST_OF_TWO, "awsbasiccredentials": _LAST_OF_TWO,
-    "plaintextauthprovider": _LAST_OF_TWO,
-    "plaintextauthenticator": _LAST_OF_TWO, "storagesharedkeycredential": _LAST_OF_TWO,
-    "azurenamedkeycredential": _LAST_OF_TWO,
-    "basiccredentials": _LAST_OF_TWO, "networkcredential": _LAST_OF_TWO,
-    "pscredential": _LAST_OF_TWO, "getconnection": _Call(2, 3), "withcredentials": _LAST_OF_TWO,
-    "passwordcredential": _LAST_OF_TWO, "credentials": _LAST, "login": _LAST_OF_TWO,
-    # Python and others
-    "httpbasicauth": _LAST_OF_TWO, "httpdigestauth": _LAST_OF_TWO, "httpproxyauth": _LAST_OF_TWO,
-    "basicauth": _LAST_OF_TWO, "basic_auth": _LAST_OF_TWO, "digestauth": _LAST_OF_TWO,
-    "set_basic_auth": _LAST_OF_TWO, "setbasicauth": _LAST_OF_TWO, "plaincredentials": _LAST_OF_TWO,
-    "checkpw": _FIRST, "hashpw": _FIRST, "boto3.session": _LAST_OF_TWO, "url.create": _Call(2, 3),
-    "fernet": _FIRST, "secretstr": _FIRST, "azurekeycredential": _FIRST, "clientsecret": _FIRST,
-    "azuresascredential": _FIRST, "azuresaskeycredential": _FIRST, "secretkeyspec": _FIRST,
-    "from_connection_string": _FIRST, "tokencredentials": _FIRST, "pbekeyspec": _FIRST,
-    # SQL: keys of functions, and the tables of other databases
-    "basicauthentication": _LAST_OF_TWO, "jwtauthentication": _FIRST, "minio": _Call(2, 3),
-    "clientsecretcredential": _Call(2, 3), "ssh.connect": _Call(3, 4),
-    "create_credential": _Call(2, 3), "awsbasiccredentials.create": _LAST_OF_TWO,
-    "awssessioncredentials.create": _LAST_OF_TWO, "credentials.basic": _LAST_OF_TWO,
-    "authenticate": _LAST_OF_TWO, "withbasicauth": _LAST_OF_TWO, "set_password": _Call(-1, 2),
-    "set_secret": _LAST_OF_TWO, "redis": _Call(3, 4), "strictredis": _Call(3, 4), "totp": _FIRST,
-    "securestring": _FIRST, "secret.fromstring": _FIRST, "pdo": _Call(2, 3), "mysqli": _Call(2, 3),
-    "mysqli_connect": _Call(2, 3), "mysql_real_connect": _Call(3, 4), "old_password": _FIRST,
-    "dbi->connect": _Call(2, 3), "dbi.connect": _Call(2, 3),
-    "decryptbykeyautocert": _LAST_OF_TWO, "crypt": _Call(0, 2),
-    "auth": _LAST_OF_TWO, "user_auth": _LAST_OF_TWO, "hmac.new": _FIRST, "aes.new": _FIRST,
-    "jwt.encode": _LAST_OF_TWO, "jwt.decode": _LAST_OF_TWO, "pbkdf2_hmac": _LAST_OF_TWO,
-    "pymysql.connect": _Call(2, 3), "mysqldb.connect": _Call(2, 3), "mariadb.connect": _Call(2, 3),
-    "cx_oracle.connect": _LAST_OF_TWO, "oracledb.connect": _LAST_OF_TWO,
-    "dbapi.connect": _Call(3, 4), "pgp_sym_encrypt": _LAST_OF_TWO, "pgp_sym_decrypt": _LAST_OF_TWO,
-    "aes_encrypt": _LAST_OF_TWO, "aes_decrypt": _LAST_OF_TWO, "try_aes_decrypt": _LAST_OF_TWO,
-    "des_encrypt": _LAST_OF_TWO, "des_decrypt": _LAST_OF_TWO, "encode_password": _FIRST,
-    "encryptbypassphrase": _FIRST, "decryptbypassphrase": _FIRST, "decrypt_raw": _LAST_OF_TWO,
-    "decrypt": _LAST_OF_TWO, "encrypt": _LAST_OF_TWO, "hmac": _LAST_OF_TWO,
-    "mysql": _Call(-1, 4), "postgresql": _Call(4, 5), "remote": _Call(-1, 4),
-    "remotesecure": _Call(-1, 5), "mongodb": _Call(4, 5), "s3": _Call(2, 3), "gcs": _Call(2, 3),
-    "s3cluster": _Call(3, 4), "hudi": _Call(2, 3), "deltalake": _Call(2, 3), "iceberg": _Call(2, 3),
-    "openrowset": _Call(3, 5), "azureblobstorage": _Call(4, 5),
-}  # fmt: skip
-_LAST_PART: Final = re.compile(r"\.|->")
-_CIPHER: Final = "crypt"
-_CALL: Final = re.compile(r"(?<!\w)((?:[A-Za-z_]\w{0,63}(?:\.|->))?[A-Za-z_]\w{0,63})\s{0,4}\(")
-# Read backwards, a call begins with its parenthesis, and other words cost nothing.
-_CALLED: Final = re.compile(r"\( {0,4}(\w{1,40})")
-_CALLED_NAMES: Final = frozenset(_LAST_PART.split(name)[-1][::-1] for name in _CALLS)
-_MOST_CALLS: Final = 1_000
-"""Of one text: one with more is masked as a whole, as one with more secrets is."""
-_LONGEST_CALL: Final = 1_024
-_ARGUMENT: Final = re.compile(
-    r"\s{0,64}(?:\w{1,64}\s{0,2}=\s{0,2})?(?P<called>(?:\w{1,64}\(\s{0,4}){1,4})?"
-    r"[NbBrRuUfF]?(?P<quote>'''|\"\"\"|['\"])"
-)
-_STRING_OR_SIGN: Final = re.compile(r"['\"(){}\[\],;]")
-
-
-def _calls(text: str, lowered: str) -> Iterator[tuple[int, int]]:
-    if "auth" in lowered or "cred" in lowered or "login" in lowered:
-        yield from (match.span("secret") for match in _TUPLE.finditer(text))
-    if not _may_call(lowered):
-        return
-    done = seen = 0
-    for match in _CALL.finditer(text):
-        name = match[1].lower()
-        call = _CALLS.get(name) or _CALLS.get(_LAST_PART.split(name)[-1])
-        if call is None and _CIPHER in name:
-            call = _LAST_OF_TWO
-        looks_like_a_login = call is None and _OF_LOGINS.search(name[::-1]) is not None
-        if looks_like_a_login:
-            call = _LAST
-        if call is None or match.start() < done:
-            continue
-        seen += 1
-        if seen > _MOST_CALLS:
-            yield 0, len(text)
-            return
-        held = list(arguments(text, match.end()))
-        if call.least <= len(held):
-            span = literal(text, *held[call.place])
-            if span and not (looks_like_a_login and not _is_password(text[slice(*span)])):
-                done = held[-1][1]
-                yield span
-
-
-def _has_literal(text: str) -> bool:
-    """Whether an argument of a call begins with a quote."""
-    return "(" in text and _LITERAL.search(text) is not None
-
-
-_LITERAL: Final = re.compile(r"[\"'](?<=[(,\s=bBrRuUfFN][\"'])")
-
-
-def _may_call(lowered: str) -> bool:
-    if _CIPHER in lowered:
-        return True
-    called = _CALLED.findall(lowered[::-1])
-    return not _CALLED_NAMES.isdisjoint(called) or any(map(_OF_LOGINS.search, called))
-
-
-# auth, connect, login, logon, cred, passw, userpass, bind, read backwards: LdapBind("cn=a", "x1y2")
-_OF_LOGINS: Final = re.compile(r"htua|tcennoc|nigol|nogol|derc|wssap|ssapresu|dnib")
-
-
-def _is_password(value: str) -> bool:
-    """Whether the last argument of such a call is no page, name or host."""
-    named = is_name(value) or is_numbered(value) or "." in value
-    return is_strong(value) and not is_reference(value) and not named
-
-
-# auth=("svc", "x"), creds = ("svc", "x")
-_TUPLE: Final = re.compile(
-    r"(?i)\b\w{0,64}(?:auth|creds?|credentials?|login)[\"']?\]?\s{0,4}[=:]\s{0,4}[(\[]\s{0,4}"
-    r"[bru]?[\"'][^\"'\n]{0,128}[\"']\s{0,4},\s{0,4}[bru]?(?P<q>[\"'])(?P<secret>[^\"'\n]{1,256})"
-    r"(?P=q)\s{0,4}[)\]]"
-)
-
-
-def arguments(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """The places of a call's arguments; none where it does not end soon."""
-    depth, first, stop = 0, start, min(len(text), start + _LONGEST_CALL)
-    position = start
-    for _ in range(_LONGEST_CALL):
-        match = _STRING_OR_SIGN.search(text, position, stop)
-        if match is None:
-            return
-        sign, position = match.group(), match.end()
-        if sign in "'\"":
-            end = text.find(sign, position, stop)
-            if end < 0:
-                return
-            position = end + 1
-        elif sign in "([{":
-            depth += 1
-        elif depth:
-            depth -= sign in ")]}"
-        elif sign in ",;":
-            yield first, match.start()
-            first = position
-        else:
-            yield first, match.start()
-            return
-
-
-def literal(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """The inside of an argument that begins with a text in quotes: ``'x'``, ``sha2('x1', 256)``."""
-    opening = _ARGUMENT.match(text, start, end)
-    if opening is None:
-        return None
-    first = opening.end()
-    close = text.find(opening["quote"], first, end)
-    if close <= first or (opening["called"] and not _is_password(text[first:close])):
-        return None
-    return first, close
 
 
 # --- blocks --------------------------------------------------------------------------------------
@@ -629,3 +453,157 @@ def _values_before_names(text: str) -> Iterator[tuple[int, int]]:
         if is_secret_key(match["of_xml"] or match["name"]):
             held = ("xml", "quoted", "bare")
             yield match.span(next(name for name in held if match[name] is not None))
+
+
+# --- command lines -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Command:
+    """Options whose value is a password, by how they stand.
+
+    ``attached``: ``-px``; ``apart``: ``-p x``; ``logins``: ``-u me:x``, by the sign that divides
+    them; ``words``: it divides a login that is no option (``scott/tiger@db``).
+    """
+
+    attached: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+    logins: Mapping[str, str] = field(default_factory=dict)
+    words: str = ""
+
+
+_MYSQL: Final = _Command(attached=("-p",))
+_MONGO: Final = _Command(attached=("-p",), apart=("-p",))
+_HTTPIE: Final = _Command(logins={"-a": ":", "--auth": ":"})
+_SQLPLUS: Final = _Command(words="/")
+_SQLCMD: Final = _Command(attached=("-P",), apart=("-P",))
+_COMMANDS: Final[Mapping[str, _Command]] = {
+    "mysql": _MYSQL, "mysqldump": _MYSQL, "mysqladmin": _MYSQL, "mysqlimport": _MYSQL,
+    "mariadb": _MYSQL, "mariadb-dump": _MYSQL, "mycli": _MYSQL,
+    "mongo": _MONGO, "mongosh": _MONGO, "mongodump": _MONGO, "mongorestore": _MONGO,
+    "mongoexport": _MONGO, "mongoimport": _MONGO,
+    "sshpass": _MONGO, "login": _MONGO,
+    "curl": _Command(
+        logins={
+            "-u": ":", "--user": ":", "-U": ":", "--proxy-user": ":", "-E": ":", "--cert": ":",
+            "-b": "=", "--cookie": "=",
+        }
+    ),
+    "http": _HTTPIE, "https": _HTTPIE, "xh": _HTTPIE, "lftp": _Command(logins={"-u": ","}),
+    "redis-cli": _Command(apart=("-a",)),
+    "sqlcmd": _SQLCMD, "bcp": _SQLCMD, "isql": _SQLCMD,
+    "sqlplus": _SQLPLUS, "sqlldr": _SQLPLUS, "expdp": _SQLPLUS, "impdp": _SQLPLUS,
+    "rman": _SQLPLUS,
+    "beeline": _Command(apart=("-p",)), "sqoop": _Command(apart=("-p",)),
+    "ldapsearch": _Command(apart=("-w",)), "ldapmodify": _Command(apart=("-w",)),
+    "ldapadd": _Command(apart=("-w",)), "openssl": _Command(apart=("-k", "-K", "-passin")),
+    "zip": _SQLCMD, "unzip": _SQLCMD, "zipcloak": _SQLCMD, "7z": _MYSQL, "7za": _MYSQL,
+    "rar": _MYSQL, "unrar": _MYSQL, "ncftp": _MONGO, "ncftpput": _MONGO, "cqlsh": _MONGO,
+    "influx": _MONGO, "hdbsql": _MONGO, "freebcp": _SQLCMD, "tsql": _SQLCMD, "ipmitool": _SQLCMD,
+    "plink": _Command(apart=("-pw",)), "pscp": _Command(apart=("-pw",)),
+    "nzsql": _Command(apart=("-pw",)),
+    "vsql": _Command(apart=("-w",)), "psexec": _MONGO, "exaplus": _MONGO,
+    "smbclient": _Command(logins={"-U": "%", "--user": "%"}),
+    "rpcclient": _Command(logins={"-U": "%", "--user": "%"}),
+    "useradd": _Command(apart=("-p",)), "usermod": _Command(apart=("-p",)),
+    "mosquitto_pub": _SQLCMD, "mosquitto_sub": _SQLCMD, "xfreerdp": _Command(attached=("/p:",)),
+    "snmpwalk": _Command(apart=("-A", "-X")), "snmpget": _Command(apart=("-A", "-X")),
+    "twine": _MONGO, "ssh-keygen": _Command(apart=("-N", "-P")),
+    "cmdkey": _Command(attached=("/pass:",)),
+    "ldappasswd": _Command(apart=("-w", "-s", "-a")), "schtasks": _Command(apart=("/rp", "/p")),
+    "kinit": _Command(apart=("-w",)), "docker-login": _MONGO,
+}  # fmt: skip
+_WORD: Final = re.compile(r"\n|\S+")
+_ENDS: Final = frozenset({"\n", "|", ";", "&&", "||"})
+_OPTION: Final = re.compile(r"-(?<=[\s\"'\[]-)[A-Za-z\-]|/(?<=\s/)[a-z]{1,4}:?")
+_COMMAND: Final = re.compile(
+    rf"(?<![\w.\-])({'|'.join(sorted(_COMMANDS, reverse=True))})(?:\.exe)?[\"'`]{{0,2}},?(?=\s)"
+)
+_WITH_LOGINS: Final = tuple(name for name, command in _COMMANDS.items() if command.words)
+_QUOTES: Final = "\"'`"
+_OPENING: Final = _QUOTES + "["
+_AROUND: Final = _OPENING + ",])"
+_LAST_NAME: Final = re.compile(r"(?:\A|[\"'`/=\[(])([\w\-]{1,64})(?:\.exe)?[\"'`]{0,2},?\Z")
+
+
+def is_command(word: object) -> bool:
+    """Whether a word is the name or the path of a command of the table."""
+    return isinstance(word, str) and word.rpartition("/")[2] in _COMMANDS
+
+
+def may_run(text: str) -> bool:
+    """Whether a text may be a command line of the table."""
+    if _OPTION.search(text) is None and not ("/" in text and any(n in text for n in _WITH_LOGINS)):
+        return False
+    return _COMMAND.search(text) is not None or _PASSWORD_OPTION.search(text) is not None
+
+
+# Of any command: -p x1y2!, /p:x1y2!
+_PASSWORD_OPTION: Final = re.compile(
+    r"\s[\-/]{1,2}(?:[pPwWkK]|ap|pw)(?:[:=]|\s)[\"']?(?P<value>[^\s\"'/=:]{8,64})(?![^\s\"'])"
+)
+
+
+def commands(text: str) -> Iterator[tuple[int, int]]:
+    """Where passwords stand behind the commands of the table, and behind options of others."""
+    for option in _PASSWORD_OPTION.finditer(text):
+        if is_mixed(option["value"]):
+            yield option.span("value")
+    done = 0
+    for named in _COMMAND.finditer(text):
+        if named.start() < done:
+            continue
+        command, before = _COMMANDS[named[1]], named[1]
+        for match in _WORD.finditer(text, named.end()):
+            word, done = match.group(), match.end()
+            if word in _ENDS:
+                break
+            bare = word.lstrip(_OPENING)
+            start = _password(command, before, bare)
+            if 0 < start < len(bare) or (start == 0 and bare and not bare.startswith("-")):
+                skipped = len(word) - len(bare) if start else 0
+                yield _unquoted(word, match.start() + start + skipped, match.end())
+            another = _command(word) if len(word) < _LONGEST_NAMED else None
+            command, before = another or command, word.strip(_AROUND)
+
+
+_SWITCH: Final = re.compile(r"-[A-Za-z]")
+_BUNDLE: Final = re.compile(r"-[A-Za-z]{2,8}")
+_LONGEST_NAMED: Final = 256
+
+
+def _command(word: str) -> _Command | None:
+    """``/usr/bin/mysql``, ``"mysql",`` of a list, ``run(["mysql",``."""
+    named = _LAST_NAME.search(word)
+    return _COMMANDS.get(named[1]) if named else None
+
+
+def _password(command: _Command, before: str, word: str) -> int:
+    """Where the password of a word begins; -1: it has none."""
+    if before in command.apart:
+        return 0
+    if command.logins and _BUNDLE.fullmatch(before):  # curl -sku me:x
+        before = "-" + before[-1]
+    if before in command.logins:
+        return word.find(command.logins[before]) + 1 or -1
+    for option in command.attached:
+        if word.startswith(option) and not word.startswith("--"):
+            return len(option) + (word[len(option) : len(option) + 1] in ("'", '"'))
+    for option, sign in command.logins.items():
+        if word.startswith(option) and not option.startswith("--"):
+            return word.find(sign) + 1 or -1
+    if command.words and not word.startswith(("-", "/")):
+        named = word.lower().startswith("userid=")
+        switched = _SWITCH.fullmatch(before) is not None  # sqlplus -s u/x
+        first = (switched or before.rpartition("/")[2] in _COMMANDS) and "." not in word
+        return (word.find(command.words) + 1 or -1) if named or first or "@" in word else -1
+    return -1
+
+
+def _unquoted(word: str, start: int, end: int) -> tuple[int, int]:
+    first = end - len(word)
+    if start == first and word[0] in _QUOTES:
+        start += 1
+    while end > start + 1 and word[end - first - 1] in _QUOTES + ",;)]":
+        end -= 1
+    return start, end

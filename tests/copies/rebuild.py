@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from pipeline.journal import open_session, open_source
 from pipeline.rebuild import Request, rebuild
-from pipeline.sources import open_session, open_source
 from tests.copies.producer import FORMATS
 
 LOCAL = {

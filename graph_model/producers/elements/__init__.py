@@ -4,5 +4,4 @@ In reading order:
 
 ``datasets``        a dataset as facts: its vertex and row, schemas and columns, versions, renames
 ``plans``           a job, its logical plans with their datasets and columns, its executions
-``spark_commands``  Spark's commands, by the names that every format reports
 """

@@ -23,7 +23,7 @@ In reading order:
 ``plan_logic``   the logic of a plan, without times, people and ids
 ``expressions``  the definitions of a plan's attributes and expressions, and their text
 ``columns``      column lineage inside one plan: the read columns behind each written column
-``tables``       the partitions that a write replaces, names and versions of tables
+``tables``       partitions that a write replaces; names, versions of tables; those of a JDBC query
 ``plans``        the facts of a plan without its executions (step 4), within bounds
 ``executions``   the facts of one execution: O(1) elements, none shared by all runs of a job
 ``gathering``    the documents of a plan id that belong together: pure

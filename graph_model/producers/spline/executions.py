@@ -29,10 +29,14 @@ from graph_model.producers.elements.plans import (
     label_rows,
     labels_text,
 )
-from graph_model.producers.spline.columns.fields import is_query_text
 from graph_model.producers.spline.documents import ExecutionEvent
 from graph_model.producers.spline.plans import PlanHead
-from graph_model.producers.spline.tables import MAX_READS, read_version, wrote_partitions
+from graph_model.producers.spline.tables import (
+    MAX_READS,
+    is_query_text,
+    read_version,
+    wrote_partitions,
+)
 from graph_model.values import plain, shortened
 
 _MAX_PARTITIONS: Final = 1_000

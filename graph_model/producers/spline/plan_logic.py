@@ -15,32 +15,32 @@ from typing import Any, Final, NamedTuple
 
 from graph_model import identity, labels, naming
 from graph_model.naming import DatasetName, Rules, SchemaColumn
-from graph_model.producers.elements.spark_commands import LIFECYCLE_COMMANDS, ROW_LEVEL_COMMANDS
+from graph_model.producers.elements.plans import LIFECYCLE_COMMANDS, ROW_LEVEL_COMMANDS
 from graph_model.producers.size_bounds import ELEMENTS_OF_A_COLUMN, MOST_ELEMENTS
 from graph_model.producers.spline.columns.derivation import (
     MOST_DERIVATIONS,
     MOST_INFLUENCES,
     Derivation,
+    Fields,
     Influence,
     derive,
 )
-from graph_model.producers.spline.columns.fields import (
-    MORE_QUERIES,
-    Fields,
-    Origin,
-    TableQuery,
-    composed,
-    first_queries,
-    is_query_text,
-    kind_of,
-    query_gap,
-    read_query,
-)
-from graph_model.producers.spline.columns.valuation import HOWS
+from graph_model.producers.spline.columns.valuation import HOWS, composed, kind_of
 from graph_model.producers.spline.documents import Constant, ExecutionPlan, Operation, type_text
 from graph_model.producers.spline.expressions.definitions import Definitions
 from graph_model.producers.spline.expressions.text import Renderer, operation_properties, shortened
-from graph_model.producers.spline.tables import is_in_place, may_leave_some, partition_columns
+from graph_model.producers.spline.tables import (
+    MORE_QUERIES,
+    Origin,
+    TableQuery,
+    first_queries,
+    is_in_place,
+    is_query_text,
+    may_leave_some,
+    partition_columns,
+    query_gap,
+    read_query,
+)
 
 #: Parameters that hold session counters, statistics, locations or whole plans as text.
 VOLATILE_PARAMETERS: Final = frozenset(

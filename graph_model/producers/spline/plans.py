@@ -38,7 +38,6 @@ from graph_model.producers.elements.datasets import (
 )
 from graph_model.producers.elements.plans import add_column_edges, add_logical_plan, add_use
 from graph_model.producers.size_bounds import weigh
-from graph_model.producers.spline.columns.fields import is_query_text
 from graph_model.producers.spline.documents import ExecutionPlan, Operation
 from graph_model.producers.spline.plan_logic import (
     DatasetSchema,
@@ -50,6 +49,7 @@ from graph_model.producers.spline.plan_logic import (
 )
 from graph_model.producers.spline.tables import (
     MAX_READS,
+    is_query_text,
     leaves_some,
     may_leave_some,
     read_rename,

@@ -1,4 +1,4 @@
-r"""What a plan's write and an execution's event say of tables: partitions, names and versions.
+r"""What a plan and its events say of tables: partitions, names, versions, and those of a query.
 
 An overwrite of a partitioned table may leave the partitions alone that it does not write: Spark
 decides by its configuration, which the stock agent does not send. It sends signs:
@@ -22,18 +22,23 @@ The versions of tables that an execution wrote and read are in its event:
     "readVersions": [{"source": "s3://lake/t", "id": "0", "number": 0, "since": 0}]
 
 A read that is not listed is an ordinary one: the main branch as it was at its time.
+
+A JDBC read may be one of a query, in its URI: it reads the tables of the query.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final, TypeGuard
 
 from graph_model import identity, labels, naming
 from graph_model.facts import EVERY_BRANCH, MAIN_BRANCH, NO_NUMBER, Version
 from graph_model.naming import DatasetName, Rules
-from graph_model.producers.elements.datasets import Rename, is_version_text, version_of_text
+from graph_model.producers.elements.datasets import Column, Rename, is_version_text, version_of_text
 from graph_model.producers.spline.documents import ExecutionEvent, ExecutionPlan, Operation
 
 # --- the partitions that a write replaces ---------------------------------------------------------
@@ -201,3 +206,116 @@ def version_of_options(options: Mapping[str, Any]) -> Version | None:
 
 def _spelled(value: Any) -> Any:
     return str(value) if _is_number(value) else value
+
+
+# --- JDBC reads of a query: the table columns behind the read columns ----------------------------
+
+Origin = tuple[Column, str]  # and how the read column comes from it, IDENTITY … CONDITIONAL
+
+JDBC_QUERY: Final = "jdbc-query"
+_MOST_PROBLEMS: Final = 20
+_MOST_DETAIL: Final = 500
+#: The number of queries of one plan that are parsed; a query of fifty characters takes 1 ms.
+MOST_QUERIES: Final = 200
+MOST_QUERY_CHARACTERS: Final = 200_000
+MORE_QUERIES: Final = (JDBC_QUERY, f"queries beyond the first {MOST_QUERIES} are not read")
+
+
+def is_query_text(source: str) -> bool:
+    """Whether a source's URI may contain a query: a table name has no blank and no parenthesis."""
+    return source[:4].lower() == "jdbc" and _QUERY_MARK.search(source) is not None
+
+
+_QUERY_MARK: Final = re.compile(r"[\s(]")
+
+
+def first_queries(plan: ExecutionPlan) -> frozenset[str]:
+    """The queries of a plan to parse: the first ones, in the order of its operations.
+
+    A target is never a query, whatever its form.
+    """
+    listed = (source for operation in plan.reads for source in operation.sources)
+    queries = dict.fromkeys(filter(is_query_text, listed))
+    kept = {plan.write.target}
+    left = MOST_QUERY_CHARACTERS
+    for query in islice(queries, MOST_QUERIES):
+        left -= len(query)
+        if left < 0:
+            break
+        kept.add(query)
+    return frozenset(kept)
+
+
+@dataclass(frozen=True, slots=True)
+class TableQuery:
+    """One query of the read operation ``read``.
+
+    ``origins`` and ``texts`` are by the id of the read attribute; ``influences`` (column, how,
+    text) decide over the query's rows; ``gaps`` (code, detail) are its unresolved parts.
+    """
+
+    read: str
+    tables: tuple[DatasetName, ...]
+    origins: Mapping[str, tuple[Origin, ...]] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    influences: tuple[tuple[Column, str, str], ...] = ()
+    gaps: tuple[tuple[str, str], ...] = ()
+
+
+def read_query(
+    read: str, source: str, columns: Mapping[str, str], scope: str, rules: Rules
+) -> TableQuery | None:
+    """The query in a source's URI; None where there is none.
+
+    ``columns`` are the attributes read, in order, each with its name.
+    """
+    parsed = naming.query_lineage(source, tuple(columns.values()), rules)
+    if parsed is None:
+        return None
+    lineage, uris = parsed
+    tables = naming.normalise(source, scope, rules)
+    known = {identity.dataset_id(name.scope, name.uri) for name in tables}
+    named = ((parts, _dataset_id(uri, scope, rules)) for parts, uri in uris.items())
+    ids = {parts: dataset_id for parts, dataset_id in named if dataset_id in known}
+    pairs = [(key, column) for key, column in zip(columns, lineage.columns, strict=True) if column]
+    return TableQuery(
+        read,
+        tables,
+        {
+            key: tuple(
+                (_column(ids[parts], name), how)
+                for (parts, name), how in column.flows
+                if parts in ids
+            )
+            for key, column in pairs
+        },
+        {key: column.expression for key, column in pairs},
+        tuple(
+            (_column(ids[parts], name), influence.how, influence.expression)
+            for influence in lineage.influences
+            for parts, name in influence.sources
+            if parts in ids
+        ),
+        tuple(query_gap(tables, problem) for problem in _bounded(lineage.problems)),
+    )
+
+
+def _dataset_id(uri: str, scope: str, rules: Rules) -> str:
+    name = naming.normalise(uri, scope, rules)[0]
+    return identity.dataset_id(name.scope, name.uri)
+
+
+def _column(dataset_id: str, name: str) -> Column:
+    return dataset_id, naming.column_path([naming.fold(name)])
+
+
+def _bounded(problems: Sequence[str]) -> Sequence[str]:
+    if len(problems) <= _MOST_PROBLEMS:
+        return problems
+    return (*problems[:_MOST_PROBLEMS], f"{len(problems) - _MOST_PROBLEMS:,} more columns")
+
+
+def query_gap(tables: Sequence[DatasetName], problem: str) -> tuple[str, str]:
+    """``("jdbc-query", "emp, dept: boss: one of dept, emp")``."""
+    names = ", ".join(name.name for name in tables)
+    return JDBC_QUERY, f"{names}: {problem}"[:_MOST_DETAIL]

@@ -29,8 +29,8 @@ from typing import Any, Final
 from spark_agent_config.capture.captured import CapturedQuery, Relation, TableVersion, Target
 from spark_agent_config.capture.commands.table_moves import Copy, captured
 from spark_agent_config.capture.questions import NO_OPTIONS, Questions, class_name
-from spark_agent_config.capture.tables.relations import Relations, v2_name
-from spark_agent_config.capture.tables.table_versions import (
+from spark_agent_config.capture.relations import Relations, v2_name
+from spark_agent_config.capture.table_versions import (
     MAIN,
     branch_of,
     newest_snapshots,
@@ -38,7 +38,7 @@ from spark_agent_config.capture.tables.table_versions import (
     touched,
     version_of,
 )
-from spark_agent_config.capture.tables.tables import Tables
+from spark_agent_config.capture.tables import Tables
 
 _ALL_REWRITTEN: Final = "the files of the table were rewritten, with the same rows"
 #: These have the name of their table; those of Delta hold the table itself.

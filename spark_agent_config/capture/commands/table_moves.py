@@ -37,8 +37,8 @@ from spark_agent_config.capture.questions import (
     read_list,
     read_map,
 )
-from spark_agent_config.capture.tables.relations import Relations, v2_name, with_scheme
-from spark_agent_config.capture.tables.tables import Tables
+from spark_agent_config.capture.relations import Relations, v2_name, with_scheme
+from spark_agent_config.capture.tables import Tables
 
 CLONE: Final = "CloneTableCommand"
 RESTORE: Final = "RestoreTableCommand"

@@ -266,7 +266,7 @@ _CONFLICT = """
 import sys
 from pipeline.rebuild import each_once
 from pipeline.records import Record
-from pipeline.sources import open_session
+from pipeline.journal import open_session
 
 spark = open_session("local[1]", {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1"})
 records = [

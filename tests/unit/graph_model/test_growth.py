@@ -31,7 +31,7 @@ _BOUNDED: Final = {
     "graph_model.naming.jdbc.query_lineage": "parses up to 20,000 characters",
     "graph_model.naming.jdbc.without_query": "parses up to 20,000 characters",
     "graph_model.sql.parsing.parse": "is given up to 20,000 characters",
-    "graph_model.producers.spline.columns.fields.read_query": "parses up to 20,000 characters",
+    "graph_model.producers.spline.tables.read_query": "parses up to 20,000 characters",
 }
 _UNITS: Final = (
     "a", " ", "\n", "(", "a.", "a/", "struct<a:", "array<", "/a=1", "{a,b}", "%2D", "`a`.", "a,",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from graph_model.errors import InvalidInput
 from graph_model.facts import Edge, Vertex, properties
-from pipeline.bulk_files import header, read_elements, record, split, type_of
+from pipeline.records import header, read_elements, record, split, type_of
 
 DATASET = Vertex("ds_1", "dataset", properties({"uri": "s3://lake/a", "scope": ""}))
 FEEDS = Edge("e_1", "feeds", "ds_1", "op_1", properties({"index": 0}))

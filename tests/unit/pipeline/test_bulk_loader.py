@@ -12,8 +12,8 @@ from botocore.exceptions import ConnectTimeoutError
 from botocore.stub import Stubber
 
 from graph_model.errors import ConfigurationError, HeadwaterError, Unavailable
-from pipeline.bulk_loader import BulkLoad, LoadRequest, open_client
-from pipeline.command_line import _two_loads
+from pipeline.__main__ import _two_loads
+from pipeline.loading import BulkLoad, LoadRequest, open_client
 
 ROLE = "arn:aws:iam::123456789012:role/load"
 REQUEST = LoadRequest("s3://bucket/lineage/today/", "eu-west-1", ROLE)

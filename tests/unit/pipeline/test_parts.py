@@ -28,11 +28,10 @@ from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import content_hash
 from graph_model.stores.graph import elements_digest
-from pipeline.bulk_files import header, record, type_of
-from pipeline.command_line import run
+from pipeline.__main__ import run
 from pipeline.journal import read_commands_in_force
 from pipeline.loading import load
-from pipeline.records import row_record
+from pipeline.records import header, record, row_record, type_of
 from pipeline.result import (
     FileGroup,
     JournalCounts,

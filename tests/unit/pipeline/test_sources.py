@@ -11,8 +11,8 @@ from graph_model.errors import ConfigurationError
 
 pytest.importorskip("pyspark")
 
+from pipeline.journal import SCHEMA, DatabaseSource, TextSource, open_source
 from pipeline.rebuild import columns_of
-from pipeline.sources import SCHEMA, DatabaseSource, TextSource, open_source
 
 
 def test_files_and_prefixes_are_read_together() -> None:

@@ -20,7 +20,7 @@ from graph_model.stores.documents import DocumentState, Submission
 from graph_model.stores.graph import element_hash
 from graph_model.stores.journal.archive import dump
 from graph_model.stores.journal.tables import bodies
-from pipeline.journal import DOCUMENT, Line, read_commands_in_force, read_lines
+from pipeline.journal import DOCUMENT, JOURNAL_QUERY, Line, read_commands_in_force, read_lines
 from pipeline.journal import read_row as read_journal_row
 from pipeline.records import (
     CONTENT_PARTS,
@@ -33,7 +33,6 @@ from pipeline.records import (
     read_row,
     row_record,
 )
-from pipeline.sources import JOURNAL_QUERY
 from pipeline.translating import ORDER, RANK, PartitionTranslation, problems_of, sum_counts
 from tests.projections import SmallHeadwater, budget, small_headwater
 from tests.unit.graph_model.producers.test_commands import command

@@ -33,8 +33,8 @@ Knows plans in normal form and the definitions of ``expressions``; no I/O, no gr
 
 In reading order:
 
-``derivation``  :func:`derive`: a plan -> its column lineage, and the influences on its rows
+``derivation``  :func:`derive`: a plan -> its column lineage, down to fields of written structs, and
+                the influences on its rows
 ``valuation``   values of attributes and expressions: the read columns behind each, by how they flow
 ``lambdas``     lambdas of higher-order functions: the value behind each variable
-``fields``      fields of a written struct, and the table columns behind a JDBC read of a query
 """

@@ -4,28 +4,34 @@ Each attribute and expression that the outputs or the conditions need is valued 
 before their users, so the cost is linear in the plan.
 
 Conditions, joins and groups that decide about the rows of a whole output are its influences.
+
+A written struct tells the fields that each of its sources flows into. A value knows the members of
+a struct that the plan builds, and the read column behind a struct that it copies (``valuation``).
+Where the written column has these members by its declared type, a source counts for its own
+members; anything else counts for the whole struct.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from graph_model import labels
-from graph_model.producers.spline.columns.fields import (
-    Fields,
-    FieldsOfOutputs,
-    FlowKey,
-    TooManyFields,
-)
+from graph_model import labels, naming
 from graph_model.producers.spline.columns.valuation import (
     CONDITIONAL,
     HOWS,
+    NO_FLOWS,
     TRANSFORMATION,
+    ColumnNumbering,
     Flows,
+    ReadColumn,
+    Source,
+    Struct,
     TooLarge,
     Valuation,
+    Value,
     all_sources,
     as_influence,
     raised,
@@ -37,16 +43,18 @@ from graph_model.producers.spline.documents import (
     Reference,
     as_reference,
     references_in,
+    type_text,
 )
-from graph_model.producers.spline.expressions.commands import ColumnAssignment, readable
 from graph_model.producers.spline.expressions.definitions import (
     AMBIGUOUS_OUTPUT,
     MERGE,
     OPAQUE_RDD,
     UNKNOWN_OUTPUT,
+    ColumnAssignment,
     Definitions,
     Gap,
     operation_word,
+    readable,
 )
 from graph_model.producers.spline.expressions.roles import canonical
 from graph_model.producers.spline.expressions.text import Renderer, shortened, value_text
@@ -431,3 +439,150 @@ class _Reader:
         text = shortened(prefix + ", ".join(names), self.renderer.limit)
         self.prior.columns[key] = RowCondition(how, references, text)
         yield self.prior.columns[key]
+
+
+# --- fields of written structs -------------------------------------------------------------------
+
+FlowKey = tuple[int, Source]
+"""How a source flows (a place in HOWS), and the source."""
+Fields = tuple[tuple[str, bool], ...]
+"""Sorted: the path of a field within the written column, and whether its own fields are those of
+the source (``naming.columns``). () for the whole column.
+"""
+
+MOST_FIELDS: Final = 100_000
+"""Pairs of a source and a field, and visited members, of one plan."""
+MOST_CHARACTERS: Final = 5_000_000
+"""Of the paths of these fields."""
+_MAX_NESTED_ARRAYS: Final = 8
+
+
+class TooManyFields(Exception):
+    """The fields of one plan exceed a bound; names it."""
+
+
+class FieldsOfOutputs:
+    """The fields of the outputs of one plan. Raises TooManyFields beyond a bound."""
+
+    def __init__(self, plan: ExecutionPlan, sources: ColumnNumbering) -> None:
+        self._plan = plan
+        self._sources = sources
+        self._left = MOST_FIELDS
+        self._characters_left = MOST_CHARACTERS
+
+    def of(self, output: str, value: Value) -> dict[FlowKey, Fields]:
+        """Per flow into an output (an attribute) the fields that it reaches, where it does not
+        reach the whole.
+        """
+        attribute = self._plan.attributes.get(output)
+        declared = attribute.data_type if attribute is not None else None
+        flows: dict[FlowKey, dict[str, bool]] = {}
+        if value.parts and self._fields(declared):
+            self._spread(value, declared, (), flows)
+        return {
+            key: tuple(sorted(fields.items()))
+            for key, fields in flows.items()
+            if fields.get(naming.WHOLE, True)
+        }
+
+    def _spread(
+        self,
+        value: Value,
+        declared: str | None,
+        path: tuple[str, ...],
+        reached: dict[FlowKey, dict[str, bool]],
+    ) -> None:
+        """Note the flows into the field at ``path``, of the declared type (an id), and below."""
+        self._spend(1, 0)
+        fields = self._fields(declared)
+        inside: list[Flows] = []
+        for part in (value.parts or ()) if fields else ():
+            inside.append(self._flows(part))
+            if isinstance(part, ReadColumn):
+                self._note(inside[-1], path, reached, copied=self._has_type(part, declared))
+            elif _have_names(part, fields):
+                for (name, kind), member in zip(fields, part.members, strict=True):
+                    self._spread(member, kind, (*path, naming.fold(name)), reached)
+            else:
+                self._note(inside[-1], path, reached, copied=False)
+        self._note(_without(value.flows, inside), path, reached, copied=False)
+        if fields:
+            self._note(value.shared, path, reached, copied=False)
+
+    def _note(
+        self,
+        flows: Flows,
+        path: tuple[str, ...],
+        reached: dict[FlowKey, dict[str, bool]],
+        *,
+        copied: bool,
+    ) -> None:
+        """A struct is TRANSFORMATION of its members, so the flows into these count as that."""
+        if path:
+            flows = raised(flows, TRANSFORMATION)
+        spelled = naming.column_path(path)
+        count = sum(map(int.bit_count, flows))
+        self._spend(count, count * len(spelled))
+        for how, bits in enumerate(flows):
+            for source in self._sources.of(bits):
+                of_source = reached.setdefault((how, source), {})
+                of_source[spelled] = copied and of_source.get(spelled, True)
+
+    def _spend(self, fields: int, characters: int) -> None:
+        self._left -= fields
+        self._characters_left -= characters
+        if self._left < 0:
+            raise TooManyFields(f"more than {MOST_FIELDS:,} fields of structs with their sources")
+        if self._characters_left < 0:
+            raise TooManyFields(f"more than {MOST_CHARACTERS:,} characters in paths of fields")
+
+    def _flows(self, part: ReadColumn | Struct) -> Flows:
+        """The sources of a part by how they flow."""
+        if isinstance(part, Struct):
+            return union_flows(raised(member.flows, TRANSFORMATION) for member in part.members)
+        flows = list(NO_FLOWS)
+        flows[part.how] = self._sources.bit(part.attribute, part.path)
+        return tuple(flows)  # type: ignore[return-value]
+
+    # --- types -----------------------------------------------------------------------------------
+
+    def _fields(self, declared: str | None) -> Sequence[tuple[str, str]]:
+        """The fields (name, type id) of a struct, or of the structs in an array."""
+        element = self._element(declared)
+        known = self._plan.data_types.get(element) if element is not None else None
+        return known.fields if known is not None else ()
+
+    def _element(self, declared: str | None) -> str | None:
+        """The type within arrays."""
+        for _ in range(_MAX_NESTED_ARRAYS):
+            known = self._plan.data_types.get(declared) if declared is not None else None
+            if known is None or known.element is None:
+                break
+            declared = known.element
+        return declared
+
+    def _has_type(self, part: ReadColumn, declared: str | None) -> bool:
+        """Whether a read column has equal fields: the branches of a union may name them apart."""
+        attribute = self._plan.attributes.get(part.attribute)
+        read = attribute.data_type if attribute is not None else None
+        for name in part.path:
+            listed = {naming.fold(field): kind for field, kind in self._fields(read)}
+            read = listed.get(naming.fold(name))
+        of_read, of_declared = self._text(read), self._text(declared)
+        return of_read == of_declared and of_read is not None and "..." not in of_read
+
+    def _text(self, declared: str | None) -> str | None:
+        return type_text(self._plan.data_types, self._element(declared))
+
+
+def _have_names(part: Struct, fields: Sequence[tuple[str, str]]) -> bool:
+    """Whether a struct has exactly the declared fields, in their order, each name once."""
+    names = [naming.fold(name) for name in part.names]
+    declared = [naming.fold(name) for name, _ in fields]
+    return names == declared and max(Counter(names).values(), default=0) == 1
+
+
+def _without(flows: Flows, others: Sequence[Flows]) -> Flows:
+    """The flows that are in none of the others."""
+    other = union_flows(others)
+    return tuple(mine & ~its for mine, its in zip(flows, other, strict=True))  # type: ignore[return-value]

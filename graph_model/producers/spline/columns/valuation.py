@@ -60,6 +60,7 @@ HOWS: Final = (
     labels.WINDOW,
 )
 IDENTITY, TRANSFORMATION, AGGREGATION, CONDITIONAL, WINDOW = range(5)
+_STRENGTH: Final = HOWS[: AGGREGATION + 1]
 
 Flows = tuple[int, int, int, int, int]
 NO_FLOWS: Final[Flows] = (0, 0, 0, 0, 0)
@@ -658,3 +659,15 @@ def _any_of(values: Sequence[Value], *, is_key: bool) -> Value:
     if is_key:
         return closed(union_flows(raised(value.flows, TRANSFORMATION) for value in values))
     return merged(values) if values else EMPTY
+
+
+def composed(later: str, earlier: str) -> str:
+    """The flow through both steps; an influence stays an influence."""
+    for how in (later, earlier):
+        if how not in _STRENGTH:
+            return how
+    return max(later, earlier, key=_STRENGTH.index)
+
+
+def kind_of(how: str) -> str:
+    return labels.DIRECT if how in _STRENGTH else labels.INDIRECT

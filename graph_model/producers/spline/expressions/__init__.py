@@ -4,8 +4,8 @@ Knows plans in normal form (``documents``) and nothing else: no I/O, no clock, n
 reading order:
 
 ``roles``        the role of each argument of a function: its value flows, or it only decides
-``definitions``  the definition of each attribute, where ``childRefs`` lack it as well
-``commands``     Delta's MERGE, UPDATE and DELETE: expressions that the agent sends only as text
+``definitions``  the definition of each attribute, where ``childRefs`` lack it as well, and in the
+                 text of Delta's MERGE, UPDATE and DELETE
 ``forms``        the SQL form of constants, and of each function with the texts of its children
 ``text``         :class:`Renderer`: SQL-like text of any reference, and of an operation's parameters
 """

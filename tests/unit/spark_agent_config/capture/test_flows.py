@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spark_agent_config.capture.captured import CapturedQuery, Table, Target
-from spark_agent_config.capture.flows import of_flow, pipeline_of
+from spark_agent_config.capture.captured import CapturedQuery, Table, Target, of_flow, pipeline_of
 from tests.captured_queries import APPLICATION
 
 PROGRAM = "/env/lib/python3.11/site-packages/pyspark/pipelines/cli.py"

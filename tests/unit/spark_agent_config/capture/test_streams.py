@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from spark_agent_config.capture.captured import CapturedQuery, Relation, Target
-from spark_agent_config.capture.commands.nested import NestedWrites
+from spark_agent_config.capture.captured import CapturedQuery, NestedWrites, Relation, Target
 from spark_agent_config.capture.inspection import STREAMING_COMMAND, Inspector
 from spark_agent_config.capture.streams import StreamEvents, Streams, with_progress
 from tests.unit.spark_agent_config.fake_jvm import (

@@ -16,10 +16,17 @@ from typing import Any
 import pytest
 
 from graph_model.documents.files import Piece, recognise
-from spark_agent_config.delivery.document_file import FileSender, LineWriter, append, read_line
+from spark_agent_config.delivery.document_files import (
+    FileSender,
+    LineWriter,
+    Spill,
+    append,
+    default_folder,
+    read_line,
+    server_digest,
+)
 from spark_agent_config.delivery.outbox import Outbox
 from spark_agent_config.delivery.post import Away, DocumentRejected, Misconfigured, Post
-from spark_agent_config.delivery.spill import Spill, default_folder, server_digest
 
 
 def plan(name: str) -> Post:
@@ -152,7 +159,7 @@ def test_a_link_that_someone_laid_is_not_followed(tmp_path: Path) -> None:
 _APPENDER = """
 import sys
 from pathlib import Path
-from spark_agent_config.delivery.document_file import append
+from spark_agent_config.delivery.document_files import append
 for number in range(100):
     append(Path(sys.argv[1]), b"x" * 5000 + b"\\n")
 """
@@ -181,7 +188,7 @@ def test_a_file_instead_of_a_server_that_cannot_be_written_is_told_once_and_coun
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("spark_agent_config.delivery.document_file.append", fail)
+    monkeypatch.setattr("spark_agent_config.delivery.document_files.append", fail)
     send = FileSender(tmp_path / "a.ndjson")
     box: Outbox[str] = Outbox(lambda name: [plan(name)], send, first_pause=0, longest_pause=0)
     for name in "abc":
@@ -467,8 +474,8 @@ _KILLED = """
 import sys
 from pathlib import Path
 from spark_agent_config.delivery.post import Post
-from spark_agent_config.delivery.document_file import FileSender
-from spark_agent_config.delivery.spill import Spill
+from spark_agent_config.delivery.document_files import FileSender
+from spark_agent_config.delivery.document_files import Spill
 
 folder = Path(sys.argv[2])
 if sys.argv[1] == "file":
@@ -514,7 +521,7 @@ _KEEPER = """
 import sys
 from pathlib import Path
 from spark_agent_config.delivery.post import Post
-from spark_agent_config.delivery.spill import Spill
+from spark_agent_config.delivery.document_files import Spill
 
 kept = Spill(Path(sys.argv[1]), "server", sys.argv[2])
 for number in range(100):

@@ -10,11 +10,11 @@ from graph_model.facts import Facts
 from graph_model.producers.spline import plan_logic as logic_module
 from graph_model.producers.spline.columns import valuation as valuation_module
 from graph_model.producers.spline.columns.derivation import derive
-from graph_model.producers.spline.columns.fields import MORE_QUERIES, MOST_QUERIES
 from graph_model.producers.spline.documents import read_plan
 from graph_model.producers.spline.expressions.text import Renderer
 from graph_model.producers.spline.plan_logic import Logic, PlanDocument, read_logic
 from graph_model.producers.spline.plans import translate_plan
+from graph_model.producers.spline.tables import MORE_QUERIES, MOST_QUERIES
 from tests.builders import PLAN_ID, PlanBuilder
 
 

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from spark_agent_config.capture.captured import CapturedQuery, Table, Target
-from spark_agent_config.capture.commands.nested import NestedWrites
+from spark_agent_config.capture.captured import CapturedQuery, NestedWrites, Table, Target
 from spark_agent_config.capture.inspection import Inspector
 from spark_agent_config.capture.plans.plan_document import execution_plan
-from spark_agent_config.capture.tables.tables import name_of_source, name_of_table
+from spark_agent_config.capture.tables import name_of_source, name_of_table
 from tests.captured_queries import APPLICATION
 from tests.unit.spark_agent_config.capture.test_inspection import (
     EMPLOYEES,

@@ -8,12 +8,12 @@ import pytest
 
 from spark_agent_config.capture.captured import CapturedQuery, Relation, TableVersion, Target
 from spark_agent_config.capture.questions import Questions
-from spark_agent_config.capture.tables.stream_versions import (
+from spark_agent_config.capture.streams import (
     StreamVersions,
     delta_versions,
     is_of_batch,
 )
-from spark_agent_config.capture.tables.table_versions import TableVersions
+from spark_agent_config.capture.table_versions import TableVersions
 from tests.unit.spark_agent_config.fake_jvm import Fuse, Node, sequence
 
 

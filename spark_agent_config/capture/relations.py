@@ -19,8 +19,8 @@ from spark_agent_config.capture.questions import (
     read_list,
     read_map,
 )
-from spark_agent_config.capture.tables.table_versions import TableVersions
-from spark_agent_config.capture.tables.tables import (
+from spark_agent_config.capture.table_versions import TableVersions
+from spark_agent_config.capture.tables import (
     Tables,
     name_in_catalog,
     name_of_table,

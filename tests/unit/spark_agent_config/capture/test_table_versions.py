@@ -11,7 +11,7 @@ from spark_agent_config.capture.captured import CapturedQuery, Relation, TableVe
 from spark_agent_config.capture.commands.procedures import maintained
 from spark_agent_config.capture.plans.plan_document import execution_plan
 from spark_agent_config.capture.questions import Questions
-from spark_agent_config.capture.tables.table_versions import (
+from spark_agent_config.capture.table_versions import (
     Commit,
     Period,
     TableVersions,
