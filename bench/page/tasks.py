@@ -196,16 +196,19 @@ ON_CALL = (
 )  # fmt: skip
 
 
+def at_home(page: Page, by: str = "mouse") -> Reader:
+    """A reader on the home page; ``by`` is one of READERS."""
+    page.goto("/?view=home")
+    wait_for(page)
+    return READERS[by](page)
+
+
 @contextmanager
-def at_home(browser: Browser, url: str, by: str = "mouse", width: int = _WIDE) -> Iterator[Reader]:
-    """A reader on the home page; ``by`` is one of READERS, ``width`` that of the window."""
+def _window(browser: Browser, url: str, width: int) -> Iterator[Page]:
     context = browser.new_context(base_url=url, viewport={"width": width, "height": 800})
     try:
         context.set_default_timeout(_TIMEOUT)
-        page = context.new_page()
-        page.goto("/?view=home")
-        wait_for(page)
-        yield READERS[by](page)
+        yield context.new_page()
     finally:
         context.close()
 
@@ -220,7 +223,8 @@ def main() -> int:
     with browsing() as browser:
         for role, tasks in (("analyst", ANALYST), ("on call", ON_CALL)):
             for task in tasks:
-                with at_home(browser, options.url, options.by, options.width) as reader:
+                with _window(browser, options.url, options.width) as page:
+                    reader = at_home(page, options.by)
                     try:
                         task.steps(reader)
                         done = "" if reader.clicks <= task.most else "  MORE THAN STATED"

@@ -10,10 +10,9 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.page.browser import by_id, wait_for
 from tests.e2e.page.fake_api import FakeApi, fixture
-from tests.e2e.page.test_page import JOB, LINEAGE, PLAN, api, asked, page, server, state_of
+from tests.e2e.page.test_page import JOB, LINEAGE, PLAN, asked, state_of
 
 pytestmark = pytest.mark.browser
-__all__ = ["api", "page", "server"]  # fixtures that these tests share
 
 TIMES = "&from=2023-11-14T22:13:20.001Z&to=2023-11-15T00:13:20.000Z"
 DIFF = f"/?view=diff&node=dataset%3As3%3A%2F%2Flake%2Freport{TIMES}&depth=5&columns=true"

@@ -9,10 +9,9 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.page.browser import wait_for
 from tests.e2e.page.fake_api import FakeApi, fixture, govern
-from tests.e2e.page.test_page import api, asked, page, server, state_of
+from tests.e2e.page.test_page import asked, state_of
 
 pytestmark = pytest.mark.browser
-__all__ = ["api", "page", "server"]  # fixtures that these tests share
 
 
 def tagged() -> dict[str, str]:

@@ -10,10 +10,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.page.browser import wait_for
 from tests.e2e.page.fake_api import FakeApi, fixture
-from tests.e2e.page.test_page import LINEAGE, api, asked, page, server, state_of
+from tests.e2e.page.test_page import LINEAGE, asked, state_of
 
 pytestmark = pytest.mark.browser
-__all__ = ["api", "page", "server"]  # fixtures that these tests share
 
 TABLE = "/?view=impact&node=ds_1"
 COLUMN = "/?view=impact&node=col_1"

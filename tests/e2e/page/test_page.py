@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,9 @@ from urllib.parse import parse_qs, quote
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.page import fake_api
-from tests.e2e.page.browser import by_id, close, point_of, wait_for
+from tests.e2e.page.browser import by_id, point_of, wait_for
 from tests.e2e.page.fake_api import FakeApi, fixture
 
 pytestmark = pytest.mark.browser
@@ -23,46 +21,6 @@ LINEAGE = f"/?view=lineage&node={quote('dataset:' + EMPLOYEES, safe='')}"
 JOB = "/?view=job&node=job%3Adefault%2Fattendance"
 PLAN = "/?view=plan&plan=83b6be41-2f0e-5a53-9d0a-6f2c7e1b0c9d"
 TARGET = "department_payroll_by_site_and_cost_centre"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[FakeApi]:
-    started = fake_api.start()
-    yield started
-    started.stop()
-
-
-@pytest.fixture
-def api(server: FakeApi) -> FakeApi:
-    server.play("usual")
-    return server
-
-
-@pytest.fixture
-def page(browser: Browser, api: FakeApi) -> Iterator[Page]:
-    """A page of its own; whatever it complains of fails the test."""
-    context = browser.new_context(
-        base_url=api.url,
-        viewport={"width": 1280, "height": 800},
-        locale="en-GB",
-        timezone_id="Europe/Berlin",
-        color_scheme="light",
-    )
-    context.set_default_timeout(60_000)
-    opened = context.new_page()
-    complaints: list[str] = []
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("console", lambda said: complaints.extend(_complaint(said)))
-    opened.on("dialog", lambda dialog: complaints.append(dialog.message))
-    yield opened
-    close(context)
-    assert complaints == []
-
-
-def _complaint(said: ConsoleMessage) -> list[str]:
-    """Refused requests are part of some tests; every other error or warning is a complaint."""
-    expected = "Failed to load resource" in said.text
-    return [said.text] if said.type in ("error", "warning") and not expected else []
 
 
 def state_of(page: Page) -> dict[str, str]:
@@ -102,22 +60,22 @@ def test_the_overview_draws_every_job_and_table_and_names_the_failed_job(page: P
 
 
 def test_the_overview_stands_in_the_middle_where_only_the_room_for_a_panel_came_and_went(
-    page: Page,
+    own_page: Page,
 ) -> None:
-    page.add_init_script(
+    own_page.add_init_script(
         """addEventListener('DOMContentLoaded', () => {
           const style = document.createElement('style');
           style.textContent = '.strip { position: absolute } .work { flex: none; height: 500px }';
           document.head.append(style);
         })"""
     )
-    page.goto("/?view=overview")
-    wait_for(page)
-    canvas = page.get_by_test_id("canvas").bounding_box()
+    own_page.goto("/?view=overview")
+    wait_for(own_page)
+    canvas = own_page.get_by_test_id("canvas").bounding_box()
     assert canvas is not None
     boxes = fixture("overview")["nodes"]
     ends = [one["x"] + side * one["width"] / 2 for one in boxes for side in (-1, 1)]
-    left, right = (point_of(page, x, 0)[0] for x in (min(ends), max(ends)))
+    left, right = (point_of(own_page, x, 0)[0] for x in (min(ends), max(ends)))
     assert (left + right) / 2 == pytest.approx(canvas["x"] + canvas["width"] / 2, abs=3)
 
 
@@ -132,16 +90,16 @@ def test_lone_jobs_are_a_count_that_lists_them_at_a_press(page: Page, api: FakeA
     expect(lone).to_contain_text("196 more")
 
 
-def test_an_event_dated_in_the_future_does_not_hide_the_failed_job(page: Page) -> None:
+def test_an_event_dated_in_the_future_does_not_hide_the_failed_job(own_page: Page) -> None:
     def misdated(route: Route) -> None:
         reply = route.fetch()
         route.fulfill(response=reply, json={**reply.json(), "asOf": "9999-12-31T23:59:59.000Z"})
 
-    page.route("**/graph/overview*", misdated)
-    page.clock.set_fixed_time("2026-03-02T23:30:00Z")
-    page.goto("/?view=overview")
-    wait_for(page)
-    expect(page.get_by_test_id("failures").get_by_role("link")).to_have_text("attendance")
+    own_page.route("**/graph/overview*", misdated)
+    own_page.clock.set_fixed_time("2026-03-02T23:30:00Z")
+    own_page.goto("/?view=overview")
+    wait_for(own_page)
+    expect(own_page.get_by_test_id("failures").get_by_role("link")).to_have_text("attendance")
 
 
 @pytest.mark.parametrize(
@@ -229,18 +187,18 @@ def test_the_server_is_asked_for_its_layout(page: Page, api: FakeApi) -> None:
     assert asked(api, "/graph/overview") == [{"lone": "counted", "layout": "true"}]
 
 
-def test_a_picture_is_drawn_where_it_stays(page: Page) -> None:
+def test_a_picture_is_drawn_where_it_stays(own_page: Page) -> None:
     moves: list[str] = []
-    page.on("console", lambda said: moves.append(said.text))
-    page.add_init_script(
+    own_page.on("console", lambda said: moves.append(said.text))
+    own_page.add_init_script(
         """new MutationObserver((changes) => {
           for (const { target } of changes) console.log(target.dataset.transform);
         }).observe(document, { subtree: true, attributeFilter: ["data-transform"] });"""
     )
-    page.goto("/?view=overview")
-    wait_for(page)
+    own_page.goto("/?view=overview")
+    wait_for(own_page)
     for _ in range(2):
-        page.screenshot()  # a frame of its own
+        own_page.screenshot()  # a frame of its own
     assert len(set(moves)) == 1
 
 
@@ -954,18 +912,18 @@ def test_a_server_that_wants_a_key_is_given_one_that_never_enters_the_address(
     assert KEY not in str(api.scenario.asked)
 
 
-def test_a_key_is_kept_for_the_tab_alone(page: Page, api: FakeApi) -> None:
+def test_a_key_is_kept_for_the_tab_alone(own_page: Page, api: FakeApi) -> None:
     api.play("usual", needed=KEY)
-    page.goto("/?view=overview")
-    wait_for(page, "locked")
-    page.get_by_test_id("key").fill(KEY)
-    page.get_by_test_id("key-send").click()
-    wait_for(page)
-    page.reload()
-    wait_for(page)
-    kept = page.context.storage_state()
+    own_page.goto("/?view=overview")
+    wait_for(own_page, "locked")
+    own_page.get_by_test_id("key").fill(KEY)
+    own_page.get_by_test_id("key-send").click()
+    wait_for(own_page)
+    own_page.reload()
+    wait_for(own_page)
+    kept = own_page.context.storage_state()
     assert KEY not in str(kept)  # cookies and localStorage of the whole browser
-    other = page.context.new_page()
+    other = own_page.context.new_page()
     other.goto("/")
     wait_for(other, "locked")
 
@@ -1061,16 +1019,16 @@ def test_a_uri_is_never_a_link_target(page: Page, api: FakeApi) -> None:
 # --- looks -------------------------------------------------------------------------------------
 
 
-def test_dark_follows_the_system_and_the_switch_is_remembered(page: Page) -> None:
-    page.emulate_media(color_scheme="dark")
-    page.goto("/?view=overview")
-    wait_for(page)
-    body = page.locator("body")
+def test_dark_follows_the_system_and_the_switch_is_remembered(own_page: Page) -> None:
+    own_page.emulate_media(color_scheme="dark")
+    own_page.goto("/?view=overview")
+    wait_for(own_page)
+    body = own_page.locator("body")
     expect(body).to_have_attribute("data-theme", "dark")
-    page.get_by_test_id("theme").click()
+    own_page.get_by_test_id("theme").click()
     expect(body).to_have_attribute("data-theme", "light")
-    page.reload()
-    wait_for(page)
+    own_page.reload()
+    wait_for(own_page)
     expect(body).to_have_attribute("data-theme", "light")
 
 

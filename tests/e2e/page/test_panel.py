@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.e2e.page import fake_api
 from tests.e2e.page.browser import open_page, wait_for
 from tests.e2e.page.fake_api import FakeApi
 from tests.e2e.page.test_page import state_of
@@ -18,19 +16,6 @@ pytestmark = pytest.mark.browser
 EMPLOYEES = "dataset:s3://corp-data-lake-eu-west-1/curated/hr/employees"
 LINEAGE = f"/?view=lineage&node={quote(EMPLOYEES, safe='')}"
 PLAN = "/?view=plan&plan=83b6be41-2f0e-5a53-9d0a-6f2c7e1b0c9d"
-
-
-@pytest.fixture
-def api() -> Iterator[FakeApi]:
-    started = fake_api.start()
-    yield started
-    started.stop()
-
-
-@pytest.fixture
-def page(browser: Browser, api: FakeApi) -> Iterator[Page]:
-    with open_page(browser, api.url, locale="en-GB", timezone_id="Europe/Berlin") as opened:
-        yield opened
 
 
 def test_the_arrow_keys_go_through_the_tabs_and_the_link_keeps_the_open_one(page: Page) -> None:

@@ -10,12 +10,10 @@ from playwright.sync_api import Browser, Page, expect
 from tests.e2e.governance.test_quality_rules import run
 from tests.e2e.page.browser import open_page, wait_for
 from tests.e2e.page.fake_api import FakeApi
-from tests.e2e.page.test_page import api, server
 from tests.e2e.small_client import running, serving
 from tests.projections import lineage_event, small_headwater
 
 pytestmark = pytest.mark.browser
-__all__ = ["api", "server"]  # fixtures that these tests share
 
 NOW = 1_800_000_000_000
 

@@ -9,13 +9,13 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.page.browser import open_page, wait_for
 from tests.e2e.page.fake_api import FakeApi, fixture
-from tests.e2e.page.test_page import api, page, server, state_of
+from tests.e2e.page.test_page import state_of
 from tests.e2e.retention.test_storage import Asked, asked
 from tests.e2e.small_client import serving_client
 from tests.unit.graph_model.producers.test_commands import DAY
 
 pytestmark = pytest.mark.browser
-__all__ = ["api", "asked", "page", "server"]  # fixtures that these tests share
+__all__ = ["asked"]  # a fixture that these tests share
 
 
 def open_storage(page: Page, query: str = "") -> None:

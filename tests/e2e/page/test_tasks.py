@@ -40,7 +40,9 @@ def sample(browser: Browser) -> Iterator[str]:
 def test_a_task_is_done_in_its_number_of_clicks(
     browser: Browser, sample: str, task: Task, by: str, width: int
 ) -> None:
-    with at_home(browser, sample, by, width) as reader:
+    with open_page(browser, sample) as page:
+        page.set_viewport_size({"width": width, "height": 800})
+        reader = at_home(page, by)
         task.steps(reader)
         assert reader.clicks <= task.most
 
@@ -49,8 +51,9 @@ def test_a_failed_job_leads_to_its_impact_in_eight_keys_and_the_focus_is_never_l
     browser: Browser, sample: str
 ) -> None:
     focused = "document.activeElement.textContent"
-    with at_home(browser, sample, "keyboard", 1280) as reader:
-        page, pressed = reader.page, 0
+    with open_page(browser, sample) as page:
+        at_home(page)
+        pressed = 0
         for key in ("Tab", "Enter", "Tab"):
             page.keyboard.press(key)
             pressed += 1
@@ -74,8 +77,7 @@ def test_a_failed_job_leads_to_its_impact_in_eight_keys_and_the_focus_is_never_l
 
 
 def test_a_second_skip_leads_to_the_details_of_a_job(browser: Browser, sample: str) -> None:
-    with at_home(browser, sample, "keyboard", 1280) as reader:
-        page = reader.page
+    with open_page(browser, sample) as page:
         page.goto("/?view=job&node=job:sample/conversion")
         wait_for(page)
         for key in ("Tab", "Tab", "Enter"):
