@@ -32,7 +32,7 @@ from api.schemas.fields import (
 )
 from api.service import current_service
 from api.service.sources import answer_errors, current_sources, lacking
-from graph_model.answers import classifications, dataset_writes, facets, overview
+from graph_model.answers import classifications, dataset_writes, facets
 from graph_model.answers import jobs as job_answers
 from graph_model.answers import runs as run_answers
 from graph_model.answers.nodes import ExecutionView, execution_views, times_seen
@@ -44,6 +44,7 @@ from graph_model.answers.openlineage import (
     name_of,
     walk_events,
 )
+from graph_model.answers.search import search_names
 from graph_model.answers.sources import BoundedRows, Sources
 from graph_model.errors import InvalidFields, NotFound
 from graph_model.facts import DatasetRow
@@ -540,7 +541,7 @@ def search(query: Mapping[str, Any]) -> Response:
     kinds = [kind for kind in (DATASET, JOB) if query["filter"] in (None, kind.upper())]
     chosen = bool(query["namespace"] or query["after"] or query["before"] or query["sort"])
     most = _MOST_ROWS if chosen else max(query["limit"], 1)
-    page = overview.search(sources, query["q"], kinds=kinds, limit=most)
+    page = search_names(sources, query["q"], kinds=kinds, limit=most)
     items = [hit for hit in _hits(sources, [match.id for match in page.items]) if _fits(hit, query)]
     if query["sort"] == _BY_NAME:
         items.sort(key=lambda hit: (hit.name, hit.kind))

@@ -48,6 +48,7 @@ from graph_model.answers import lineage as lineage_answer
 from graph_model.answers import overview as overview_answer
 from graph_model.answers import plans as plan_answers
 from graph_model.answers import runs as run_answers
+from graph_model.answers import search as search_answers
 from graph_model.answers.columns import describe_column, list_columns
 from graph_model.answers.facets import facet_history
 from graph_model.answers.nodes import Selection
@@ -222,9 +223,10 @@ def plan(query: Mapping[str, Any], plan_id: str) -> Response:
 @blueprint.arguments(SearchQuery)
 @blueprint.describes(ListReply)
 def search(query: Mapping[str, Any]) -> Response:
-    """Datasets, jobs and columns by name."""
-    matches = overview_answer.search_forgiving(current_sources(), **query)
-    return jsonify(page_reply(matches.page) | {"setAside": list(matches.set_aside)})
+    """Datasets, jobs, columns and runs by what people remember of them."""
+    found = search_answers.search(current_sources(), **query)
+    more = {"setAside": list(found.set_aside), "partial": to_json(found.partial)}
+    return jsonify(page_reply(found.page) | more)
 
 
 # The first questions of a reader, about the whole estate.

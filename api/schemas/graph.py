@@ -31,6 +31,7 @@ from graph_model.stores.graph import Direction
 from graph_model.stores.pages import ColumnOrder, DatasetOrder, ExecutionOrder, JobOrder
 
 _SEARCH_KINDS = ("dataset", "job", "column")
+_SEARCHED_KINDS = (*_SEARCH_KINDS, "run")
 MAX_DEPTH = 50
 _SIZE = re.compile(r"([1-9]\d{1,4})x([1-9]\d{1,4})")
 #: What a question may follow; a walk by plans in force alone is a part of POSSIBLE.
@@ -191,7 +192,7 @@ class PlanQuery(Query):
 
 class SearchQuery(Query):
     text = TextField(most=200, required=True, data_key="q")
-    kinds = Choices(_SEARCH_KINDS, load_default=_SEARCH_KINDS, data_key="kind")
+    kinds = Choices(_SEARCHED_KINDS, load_default=_SEARCH_KINDS, data_key="kind")
     limit = IntegerField(1, 100, load_default=20)
 
 

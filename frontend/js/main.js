@@ -75,6 +75,7 @@ const showShortcuts = createShortcuts(places.shortcuts);
 function resultHref(item) {
   const node = item.node ?? item.id;
   if (item.kind === 'job') return link(state(), { view: 'job', node });
+  if (item.kind === 'run') return link(state(), { view: 'run', run: item.id });
   if (item.kind === 'column') return link(state(), { view: 'columns', node });
   return link(state(), { view: 'lineage', node });
 }

@@ -10,7 +10,8 @@ In reading order:
                         and names that several answers show, executions among them
 ``facets``              facets of jobs and datasets at a time: owners, code, versions, quality
 ``home``                the first page, the map, all runs; incidents: failures, odd writes
-``overview``            all jobs and tables, and their totals; search by name
+``overview``            all jobs and tables, and their totals
+``search``              nodes and runs by name, owner, tag, description, error, id or path
 ``lineage``             the neighbourhood of a dataset, a job or a column; columns across jobs
 ``jobs``                jobs, and one job with its logical plans
 ``runs``                the runs of a job, one run, the tree of a run

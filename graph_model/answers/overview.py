@@ -1,15 +1,12 @@
-"""The whole estate: ``/graph/overview``, all jobs and tables with their totals, and
-``/graph/search``, datasets, jobs and columns by name.
-"""
+"""The whole estate: ``/graph/overview``, all jobs and tables with their totals."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, TypeVar
 
-from graph_model import labels
 from graph_model.answers.lineage import draw_answer, filter_answer
 from graph_model.answers.nodes import Selection, filter_of, show_view
 from graph_model.answers.sources import Sources, of_one_state
@@ -26,8 +23,7 @@ from graph_model.picture.filtering import (
 )
 from graph_model.picture.layout import Flow, Flowing
 from graph_model.picture.view import GraphView, JobReference, job_reference
-from graph_model.stores.catalogue_values import Match
-from graph_model.stores.pages import Page, walk_rows
+from graph_model.stores.pages import walk_rows
 from graph_model.values import iso
 
 #: Number of failures that an overview lists.
@@ -40,7 +36,6 @@ _MOST_READ: Final = 10_000
 #: More lone jobs are counted, and so many of them named.
 _LONE_DRAWN: Final = 20
 _LONE_NAMED: Final = 200
-_KINDS: Final = (labels.DATASET, labels.JOB, labels.COLUMN)
 
 _Row = TypeVar("_Row", DatasetRow, JobRow)
 
@@ -274,80 +269,3 @@ def _narrow(sources: Sources, answer: Answer, namespace: str | None, query: str)
             jobs |= {use.job}
     shown = {d for use in answer.plans if use.job in jobs for d in (*use.sources, *use.targets)}
     return keep_nodes(answer, datasets | shown, jobs)
-
-
-@dataclass(frozen=True, slots=True)
-class SearchItem:
-    kind: str
-    id: str
-    label: str
-    detail: str
-    node: str
-
-
-@dataclass(frozen=True, slots=True)
-class TaggedItem(SearchItem):
-    """A dataset or a column, with its own tags."""
-
-    classifications: tuple[str, ...]
-
-
-def search(sources: Sources, text: str, *, kinds: Collection[str], limit: int) -> Page[SearchItem]:
-    """Search by name; a URI is spelled as ingestion spells it (``s3a://…`` finds ``s3://…``)."""
-    page = sources.catalogue.search(
-        _searched(sources, text), kinds=kinds, limit=limit, hidden=sources.hidden
-    )
-    ids = {match.dataset or match.id for match in page.items if match.kind != labels.JOB}
-    datasets = {row.id: row for row in sources.catalogue.datasets(ids)}
-    tags = sources.governance.tags
-    items = tuple(_search_item(match, datasets, tags) for match in page.items)
-    return Page(items, page.total, page.next)
-
-
-@dataclass(frozen=True, slots=True)
-class ForgivingSearch:
-    """``set_aside``: the words that no name of any kind holds; the others were searched."""
-
-    page: Page[SearchItem]
-    set_aside: tuple[str, ...]
-
-
-def search_forgiving(
-    sources: Sources, text: str, *, kinds: Collection[str], limit: int
-) -> ForgivingSearch:
-    """As ``search``; where no name holds all words, those that no name holds are left out."""
-    page = search(sources, text, kinds=kinds, limit=limit)
-    words = text.split()
-    if page.items or len(words) < 2:
-        return ForgivingSearch(page, ())
-    known = [word for word in words if _is_known(sources, word)]
-    if 0 < len(known) < len(words):
-        page = search(sources, " ".join(known), kinds=kinds, limit=limit)
-    return ForgivingSearch(page, tuple(word for word in words if word not in known))
-
-
-def _is_known(sources: Sources, word: str) -> bool:
-    """Whether a visible name of any kind holds the word."""
-    page = sources.catalogue.search(word, kinds=_KINDS, limit=1, hidden=sources.hidden)
-    return bool(page.items)
-
-
-def _searched(sources: Sources, text: str) -> str:
-    words = text.strip()
-    scheme, separator, rest = words.partition("://")
-    if not separator or not rest or " " in words:
-        return words
-    aliases = dict(sources.rules.scheme_aliases)
-    return f"{aliases.get(scheme.lower(), scheme)}://{rest}"
-
-
-def _search_item(
-    match: Match, datasets: Mapping[str, DatasetRow], tags: Mapping[str, tuple[str, ...]]
-) -> SearchItem:
-    if match.kind == labels.JOB:
-        namespace, _, name = match.text.partition("/")
-        return SearchItem(match.kind, match.id, name or match.text, namespace, match.id)
-    row = datasets.get(match.dataset or match.id)
-    uri = "" if row is None else row.uri
-    label = match.text if match.kind == labels.COLUMN else (row.name if row else "") or uri
-    return TaggedItem(match.kind, match.id, label, uri, match.id, tags.get(match.id, ()))

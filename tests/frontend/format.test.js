@@ -126,7 +126,7 @@ test('jobs of one name are told apart by the shortest part of their namespaces t
 });
 
 test('words that were set aside are named', () => {
-  assert.equal(asideWords(['foo', 'bar']), 'Without “foo” and “bar”, which no name holds.');
+  assert.equal(asideWords(['foo', 'bar']), 'Without “foo” and “bar”, which nothing holds.');
   assert.equal(asideWords([]), '');
   assert.equal(asideWords(undefined), '');
 });

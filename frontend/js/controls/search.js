@@ -3,7 +3,7 @@
  * Down and Up move through the results, Enter opens one, Escape closes.
  */
 import { data, element, replace } from '../page/dom.js';
-import { asideWords, count, shorten } from '../data/format.js';
+import { asideWords, count, matchedWords, shorten } from '../data/format.js';
 
 const PAUSE = 180;
 const LIMIT = 24;
@@ -12,6 +12,7 @@ const GROUPS = Object.freeze([
   ['dataset', 'Tables'],
   ['job', 'Jobs'],
   ['column', 'Columns'],
+  ['run', 'Runs'],
 ]);
 
 /**
@@ -52,10 +53,10 @@ export function createSearch({ input, results }, api, listener) {
   async function ask() {
     const q = input.value.trim().slice(0, LONGEST);
     if (!q) return close();
-    const answer = await api.get('/graph/search', { q, limit: LIMIT }, 'search');
+    const answer = await api.get('/graph/search', { q, limit: LIMIT, kind: GROUPS.map(([kind]) => kind).join(',') }, 'search');
     if (!answer.ok && answer.stale) return undefined;
     if (!answer.ok) draw([], answer.error.message);
-    else draw(answer.data.items ?? [], 'Nothing has this in its name.', asideWords(answer.data.setAside));
+    else draw(answer.data.items ?? [], 'Nothing is known by these words.', asideWords(answer.data.setAside));
     return open();
   }
 
@@ -113,7 +114,7 @@ export function createSearch({ input, results }, api, listener) {
         'span',
         { class: 'result-words' },
         data(shorten(item.label, 140), 'result-label'),
-        data(shorten(item.detail ?? '', 200), 'result-detail'),
+        data(shorten([item.detail, matchedWords(item.matched)].filter(Boolean).join(' · '), 240), 'result-detail'),
       ),
     );
     options.push(option);

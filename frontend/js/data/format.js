@@ -305,12 +305,24 @@ export function influenceWords(indirect) {
 }
 
 /**
- * The words of a search that no name holds: `Without “foo” and “bar”, which no name holds.`
+ * The words of a search that nothing holds: `Without “foo” and “bar”, which nothing holds.`
  * @param {string[]|undefined} words
  * @returns {string} an empty string where there is none
  */
 export function asideWords(words = []) {
   const quoted = words.map((word) => `“${shorten(plain(word), 40)}”`);
   if (quoted.length === 0) return '';
-  return `Without ${quoted.join(' and ')}, which no name holds.`;
+  return `Without ${quoted.join(' and ')}, which nothing holds.`;
+}
+
+/** What a match is called where it is more than a word of its own. */
+const MATCHES = Object.freeze({ id: 'by', path: 'holds', comment: 'comment', note: 'note' });
+
+/**
+ * By what a search found something, where that is not its name: `owner: team:sales`.
+ * @param {{what: string, text: string} | null | undefined} matched
+ * @returns {string}
+ */
+export function matchedWords(matched) {
+  return matched ? `${MATCHES[matched.what] ?? matched.what}: ${shorten(plain(matched.text), 160)}` : '';
 }

@@ -2,13 +2,14 @@
  * Everything that a search finds, with the choices that narrow it: kind and place.
  */
 import { getAll } from '../data/api.js';
-import { asideWords, count, formatNumber, shorten, storeOf } from '../data/format.js';
+import { asideWords, count, formatNumber, matchedWords, shorten, storeOf } from '../data/format.js';
 import { anchor, data, element, icon } from '../page/dom.js';
 import { link, write } from '../data/url.js';
 
 const LIMIT = 100;
 const MOST_PLACES = 12;
-const KINDS = Object.freeze({ dataset: ['Tables', 'table'], job: ['Jobs', 'job'], column: ['Columns', 'column'] });
+const ICON_OF = Object.freeze({ job: 'job', column: 'list', run: 'clock' });
+const KINDS = Object.freeze({ dataset: ['Tables', 'table'], job: ['Jobs', 'job'], column: ['Columns', 'column'], run: ['Runs', 'run'] });
 
 export const search = {
   controls: ['q'],
@@ -56,6 +57,7 @@ async function ask(api, q) {
  * @returns {string}
  */
 export function placeOf({ kind, detail = '' }) {
+  if (kind === 'run') return '';
   return kind === 'job' ? detail : storeOf(detail);
 }
 
@@ -73,7 +75,7 @@ export function placesOf(items) {
 function draw(state, replies, items) {
   if (!state.q) return element('p', { class: 'document muted' }, 'Type words into the filter: they may stand in any order.');
   if (items.length === 0)
-    return element('p', { class: 'document muted', 'data-testid': 'nothing-found' }, 'Nothing has these words in its name. Try fewer words, or another spelling.');
+    return element('p', { class: 'document muted', 'data-testid': 'nothing-found' }, 'Nothing is known by these words: no name, owner, tag, description, error, id or path. Try fewer words, or another spelling.');
   const ofKind = items.filter(({ kind }) => !state.kind || kind === state.kind);
   const shown = ofKind.filter((item) => !state.place || placeOf(item) === state.place);
   const aside = asideWords(replies[0].reply.setAside);
@@ -109,20 +111,23 @@ function choices(state, field, heading, values) {
 }
 
 function line(state, item) {
-  const { kind, label, detail, node, classifications = [] } = item;
+  const { kind, id, label, detail, node, classifications = [] } = item;
   const view = { job: 'job', column: 'columns', dataset: 'lineage' }[kind] ?? 'lineage';
+  const to = kind === 'run' ? { view: 'run', run: id } : { view, node };
+  const matched = matchedWords(item.matched);
   return element(
     'li',
     {},
-    icon(kind === 'job' ? 'job' : kind === 'column' ? 'list' : 'table'),
+    icon(ICON_OF[kind] ?? 'table'),
     element(
       'span',
       { class: 'found-words' },
-      anchor(link(state, { view, node }), element('strong', {}, data(shorten(label, 200)))),
+      anchor(link(state, to), element('strong', {}, data(shorten(label, 200)))),
       ' ',
       element('span', { class: 'chip plain' }, KINDS[kind]?.[1] ?? kind),
       classifications.map((tag) => [' ', element('span', { class: 'chip tag' }, data(tag))]),
-      element('span', { class: 'muted block small' }, data(shorten(detail ?? '', 300), kind === 'job' ? '' : 'mono')),
+      element('span', { class: 'muted block small' }, data(shorten(detail ?? '', 300), kind === 'job' || kind === 'run' ? '' : 'mono')),
+      matched && element('span', { class: 'muted block small', 'data-testid': 'matched' }, data(matched)),
     ),
   );
 }

@@ -10,16 +10,24 @@ word, one of its halves: nearly no name has either, and only such are compared w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import sqlalchemy as sa
 
 from graph_model import labels
 from graph_model.errors import InvalidInput
 from graph_model.stores.catalogue.reading import CatalogueReader, at_values, input_column
-from graph_model.stores.catalogue.tables import columns, datasets, fold, jobs
-from graph_model.stores.catalogue_values import Match
+from graph_model.stores.catalogue.tables import (
+    columns,
+    datasets,
+    facet_bodies,
+    facets,
+    fold,
+    jobs,
+)
+from graph_model.stores.catalogue_values import Match, Rows
 from graph_model.stores.pages import Page, checked_limit
 
 LONGEST: Final = 2_000
@@ -30,6 +38,7 @@ _LEAST_LETTERS: Final = 4
 _MOST_LETTERS: Final = 24
 _MOST_WORDS: Final = 8
 _ESCAPE: Final = "\\"
+_NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
 _NONE: Final = sa.type_coerce(sa.null(), columns.c.dataset.type)
 
 
@@ -60,8 +69,44 @@ _HIDDEN_BY: Final = {
 """The column that is an id of ``hidden`` for hidden rows."""
 
 
+_TELLING: Final = {
+    (labels.DATASET, datasets): ("ownership", "documentation", "tags", "schema"),
+    (labels.JOB, jobs): ("ownership", "documentation", "tags"),
+}
+"""The facets of datasets and jobs that hold what people say about them."""
+
+
+class HeldFacet(NamedTuple):
+    """A facet in force of a dataset or a job (``kind``), with its content as JSON."""
+
+    kind: str
+    entity: str
+    name: str
+    body: str
+
+
 class Search(CatalogueReader):
     """Search by name; ``hidden`` are ids of datasets and jobs that are left out."""
+
+    def facets_holding(
+        self, words: Collection[str], hidden: Collection[str] = (), *, limit: int
+    ) -> Rows[HeldFacet]:
+        """The facets in force with an owner, a description, a tag or comments of columns whose
+        content may hold one of these folded words; by kind, entity and name.
+
+        A seek for each dataset, job and name of a facet, whatever their history. Of a word with
+        other letters than ASCII its longest part without them is looked for: SQLite folds no other.
+        """
+        values, shown = at_values(hidden), _not_hidden(hidden)
+        parts = [
+            _held(kind, table, name, words).where(*shown[kind])
+            for (kind, table), names in _TELLING.items()
+            for name in names
+        ]
+        asked = sa.union_all(*parts).order_by("kind", "entity", "name").limit(limit + 1)
+        with self._read() as connection:
+            rows = [HeldFacet(*row) for row in connection.execute(asked, values)]
+        return Rows(tuple(rows[:limit]), len(rows) > limit)
 
     def search(
         self, text: str, *, kinds: Collection[str], limit: int, hidden: Collection[str] = ()
@@ -105,6 +150,25 @@ class Search(CatalogueReader):
                 total = connection.execute(_counted(parts), values).scalar_one()
         matches = tuple(Match(row.kind, row.id, row.text, row.dataset) for row in rows)
         return Page(matches, total, None)
+
+
+def _held(kind: str, table: sa.Table, name: str, words: Collection[str]) -> sa.Select[Any]:
+    own = facets.alias("own").c
+    order = [own[field].desc() for field in ("at", "subject", "digest")]
+    of_name = (own.entity == table.c.id, own.kind == kind, own.name == name)
+    newest = sa.select(own.digest).where(*of_name).order_by(*order).limit(1).correlate(table)
+    body = facet_bodies.c.body
+    patterns = [max(_NOT_ASCII.split(word), key=len) for word in words]
+    return (
+        sa.select(
+            sa.literal(kind).label("kind"),
+            table.c.id.label("entity"),
+            sa.literal(name).label("name"),
+            body.label("body"),
+        )
+        .join_from(table, facet_bodies, facet_bodies.c.id == newest.scalar_subquery())
+        .where(sa.or_(*(holds(sa.func.lower(body), pattern) for pattern in patterns)))
+    )
 
 
 def _not_hidden(hidden: Collection[str]) -> dict[str, tuple[sa.ColumnElement[bool], ...]]:

@@ -158,7 +158,9 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
         "/graph/plans/{}", known.plans, "?document=true&layout=true"
     ),
     "graph.search": lambda _: _each(
-        "/graph/search?q={}", ("e", "r", "qui", "murm", "whisp"), "", "&limit=2"
+        "/graph/search?q={}",
+        ("e", "r", "qui", "murm", "whisp", "PII", "failed", f"{LAKE}/quietly/part-0.parquet"),
+        *("", "&limit=2", "&kind=dataset,job,column,run"),
     ),
     "columns.columns": lambda _: ["/graph/columns", "/graph/columns?sort=-table&q=murm"],
     "columns.column": lambda known: _each("/graph/columns/{}", known.columns),

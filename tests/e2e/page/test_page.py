@@ -575,7 +575,7 @@ def test_search_waits_for_a_pause_and_says_when_there_is_nothing(page: Page, api
     wait_for(page)
     box = page.get_by_test_id("search-input")
     box.press_sequentially("nosuch", delay=20)
-    expect(page.get_by_test_id("results")).to_contain_text("Nothing has this in its name.")
+    expect(page.get_by_test_id("results")).to_contain_text("Nothing is known by these words.")
     assert len(asked(api, "/graph/search")) < 6
     box.press("Escape")
     expect(page.get_by_test_id("results")).to_be_hidden()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.errors import FactConflict, InvalidReference
-from graph_model.facts import CommandRow, FacetBodyRow, FacetRow, row_key
+from graph_model.facts import CommandRow, DatasetRow, FacetBodyRow, FacetRow, row_key
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.catalogue.facets import FacetRecords, RunRecords
 from graph_model.stores.database import open_database
@@ -310,3 +311,29 @@ def test_commands_come_in_their_order_some_at_a_time(catalogue: Catalogue, at_on
         found += some
     assert tuple(found) == catalogue.commands("prune")
     assert sorted(found) == sorted(told)
+
+
+def test_facets_in_force_are_found_by_a_word_and_former_or_hidden_ones_are_not(
+    catalogue: Catalogue,
+) -> None:
+    bodies = {"old": "Team Sales", "new": "Team Café", "lone": "sales and more"}
+    made = [
+        DatasetRow("ds-1", "s3://lake/a", "", "a", "file"),
+        DatasetRow("ds-2", "s3://lake/b", "", "b", "file"),
+        *(FacetBodyRow(digest, json.dumps(body)) for digest, body in bodies.items()),
+        a_facet("ownership", 1, digest="old"),
+        a_facet("ownership", 2, digest="new"),
+        a_facet("documentation", 1, digest="lone", entity="ds-2"),
+        a_facet("outputStatistics", 1, digest="lone"),
+    ]
+    catalogue.record(made)
+
+    def held(*words: str, hidden: tuple[str, ...] = ()) -> list[tuple[str, str]]:
+        found = catalogue.facets_holding(words, hidden, limit=5)
+        return [(row.entity, row.name) for row in found.rows]
+
+    assert held("sales") == [("ds-2", "documentation")]
+    assert held("sales", "team") == [("ds-1", "ownership"), ("ds-2", "documentation")]
+    assert held("caf\u00e9") == [("ds-1", "ownership")]
+    assert held("sales", hidden=("ds-2",)) == []
+    assert catalogue.facets_holding(["a"], limit=1).cut
