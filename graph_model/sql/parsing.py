@@ -68,7 +68,7 @@ _DEFINING: Final = frozenset({"CREATE", "ALTER", "DROP", "MSCK", "SHOW", "DESCRI
 def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
     """Forms that sqlglot does not read, in ones that it reads."""
     tokens = _without_colons(tokens)
-    words = [token.text.upper() for token in tokens[:5]]
+    words = _keywords(tokens[:5])
     if dialect in _COMPOUND:
         tokens = _with_short_output(_without_ties(tokens))
     if words[:3] == ["DELETE", "FROM", "TABLE"] and words[3:4] not in _BEHIND_TABLES:
@@ -89,11 +89,15 @@ def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
         return [_as(tokens[0], TokenType.INSERT), *tokens[1:]]
     if words[:3] == ["CREATE", "OR", "ALTER"]:
         return [*tokens[:2], _as(tokens[2], TokenType.REPLACE), *tokens[3:]]
+    if dialect in _SCRIPTED:
+        tokens = _with_output_columns(tokens, dialect)
+    if dialect == "teradata":
+        tokens = _without_phrases(tokens)
     if words[:1] == ["SELECT"]:
         tokens = _without_variables(tokens, dialect)
     if words[:1] == ["INSERT"] and "DIRECTORY" in words:
         return _without_format(tokens, words.index("DIRECTORY") + 2)
-    if words[:1] == ["MERGE"] and [t.text.upper() for t in tokens[-2:]] == ["REMOVE", "DUPLICATES"]:
+    if words[:1] == ["MERGE"] and _keywords(tokens[-2:]) == ["REMOVE", "DUPLICATES"]:
         return [*tokens[:-2], *tokenize(_UPSERT, dialect)]
     if dialect in _COMPOUND and words[:1] in _CHANGES:
         return _with_from(_spelled_out(_without_top(tokens)))
@@ -110,9 +114,60 @@ _UPSERT: Final = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
 _CHANGES: Final = (["UPDATE"], ["DELETE"], ["INSERT"], ["WITH"])
 
 
+_SCRIPTED: Final = frozenset({"hive", "spark", "spark2", "databricks"})
+_BEHIND_OUTPUT: Final = frozenset(
+    {"FROM", "ROW", "RECORDREADER", "WHERE", "CLUSTER", "DISTRIBUTE", "SORT", "ORDER", "GROUP",
+     "LIMIT", "UNION", "INSERT", ")", ";"}
+)  # fmt: skip
+
+
+def _with_output_columns(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
+    """``TRANSFORM (a) USING 'x' AS c, d`` => ``TRANSFORM (a) USING 'x' AS (c, d)``."""
+    words = _keywords(tokens)
+    if "TRANSFORM" not in words:
+        return tokens
+    place = words.index("TRANSFORM")
+    start = words.index("USING", place) + 2 if "USING" in words[place:] else len(words)
+    if words[start : start + 1] != ["AS"] or words[start + 1 : start + 2] == ["("]:
+        return tokens
+    ends = (p for p in range(start + 1, len(words)) if words[p] in _BEHIND_OUTPUT)
+    end = next(ends, len(words))
+    before, after = tokenize("(", dialect), tokenize(")", dialect)
+    return [*tokens[: start + 1], *before, *tokens[start + 1 : end], *after, *tokens[end:]]
+
+
+def _without_phrases(tokens: Sequence[Token]) -> Sequence[Token]:
+    """``SELECT a (TITLE 'A'), b (NAMED c)`` of Teradata => ``SELECT a, b AS c``."""
+    kept: list[Token] = []
+    place = 0
+    while place < len(tokens):
+        words = _keywords(tokens[place : place + 4])
+        if len(words) == 4 and words[0] == "(" and words[3] == ")" and words[1] in _PHRASES:
+            if words[1] == "NAMED":
+                kept += [_as(tokens[place + 1], TokenType.ALIAS), tokens[place + 2]]
+            place += 4
+        else:
+            kept.append(tokens[place])
+            place += 1
+    return kept
+
+
+_PHRASES: Final = frozenset({"TITLE", "FORMAT", "NAMED"})
+
+
+def keyword(token: Token) -> str:
+    """The word in capitals, or the sign; "" for a value and for a name in quotes: ``'DELETE'``."""
+    is_none = token.token_type in _TEXTS or token.token_type is TokenType.IDENTIFIER
+    return "" if is_none else token.text.upper()
+
+
+def _keywords(tokens: Sequence[Token]) -> list[str]:
+    return [keyword(token) for token in tokens]
+
+
 def _without_ties(tokens: Sequence[Token]) -> Sequence[Token]:
     """``SELECT TOP (5) WITH TIES a`` => ``SELECT TOP (5) a``."""
-    words = [token.text.upper() for token in tokens]
+    words = _keywords(tokens)
     ties = {
         place
         for place, word in enumerate(words)
@@ -123,7 +178,7 @@ def _without_ties(tokens: Sequence[Token]) -> Sequence[Token]:
 
 def _with_short_output(tokens: Sequence[Token]) -> Sequence[Token]:
     """``OUTPUT … INTO dbo.t (a)``: the name of the table as one token, ``"dbo"."t"``."""
-    words = [token.text.upper() for token in tokens]
+    words = _keywords(tokens)
     begin = words.index("OUTPUT") if "OUTPUT" in words else len(words)
     place = words.index("INTO", begin) + 1 if "INTO" in words[begin:] else len(words)
     start = place + (words[place : place + 1] == ["#"])
@@ -142,17 +197,18 @@ def _with_short_output(tokens: Sequence[Token]) -> Sequence[Token]:
 
 
 def _with_late_output(tokens: Sequence[Token], words: list[str], begin: int) -> Sequence[Token]:
-    """``DELETE FROM t OUTPUT … WHERE a`` => ``DELETE FROM t WHERE a OUTPUT …``."""
-    if words[:2] != ["DELETE", "FROM"] or "WHERE" not in words[begin:]:
+    """``DELETE x OUTPUT … FROM t x WHERE a`` => ``DELETE x FROM t x WHERE a OUTPUT …``."""
+    ends = (place for place in range(begin, len(words)) if words[place] in {"FROM", "WHERE"})
+    end = next(ends, None)
+    if words[:1] != ["DELETE"] or end is None:
         return tokens
-    end = words.index("WHERE", begin)
     last = len(tokens) - (words[-1] == ";")
     return [*tokens[:begin], *tokens[end:last], *tokens[begin:end], *tokens[last:]]
 
 
 def _with_query(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
     """``CREATE TABLE x AS PIVOT …`` => ``CREATE TABLE x AS FROM (PIVOT …)``."""
-    words = [token.text.upper() for token in tokens]
+    words = _keywords(tokens)
     place = words.index("AS") + 1 if "AS" in words else len(words)
     if words[place : place + 1] not in (["PIVOT"], ["UNPIVOT"]):
         return tokens
@@ -162,7 +218,7 @@ def _with_query(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
 
 def _with_deletion(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
     """``WHEN MATCHED THEN UPDATE SET … DELETE WHERE c`` => ``… WHEN MATCHED AND c THEN DELETE``."""
-    words = [token.text.upper() for token in tokens]
+    words = _keywords(tokens)
     place = next((p for p in range(len(words)) if words[p : p + 2] == ["DELETE", "WHERE"]), None)
     if place is None:
         return tokens
@@ -180,7 +236,7 @@ def _without_colons(tokens: Sequence[Token]) -> Sequence[Token]:
         and place
         and tokens[place + 1].token_type in {TokenType.NUMBER, TokenType.STRING}
         and tokens[place + 1].start == token.end + 1
-        and tokens[place - 1].text.upper() in _BEFORE_VALUES
+        and keyword(tokens[place - 1]) in _BEFORE_VALUES
     }
     return [t for p, t in enumerate(tokens) if p not in colons] if colons else tokens
 
@@ -193,7 +249,7 @@ _BEFORE_VALUES: Final = frozenset(
 
 def _as_mutation(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
     """``ALTER TABLE t UPDATE b = c WHERE a`` => ``UPDATE t SET b = c WHERE a``; DELETE, too."""
-    words = [token.text.upper() for token in tokens]
+    words = _keywords(tokens)
     place = next((p for p, word in enumerate(words) if [word] in _CHANGES[:2]), 0)
     end = words.index("ON", 0, place) if "ON" in words[:place] else place
     if words[place : place + 1] == ["UPDATE"]:
@@ -208,7 +264,7 @@ def _as_mutation(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
 def _with_alias(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
     """``UPDATE (SELECT …) SET a = b`` => ``UPDATE (SELECT …) rows SET a = b``."""
     end = closing(tokens, 1) + 1
-    if [token.text.upper() for token in tokens[end : end + 1]] != ["SET"]:
+    if _keywords(tokens[end : end + 1]) != ["SET"]:
         return tokens
     return [*tokens[:end], *tokenize("changed_rows", dialect), *tokens[end:]]
 
@@ -217,7 +273,7 @@ def closing(tokens: Sequence[Token], place: int) -> int:
     """The place of the bracket that closes the one at a place; the last place where none does."""
     depth = 0
     for at in range(place, len(tokens)):
-        depth += (tokens[at].text == "(") - (tokens[at].text == ")")
+        depth += (keyword(tokens[at]) == "(") - (keyword(tokens[at]) == ")")
         if depth == 0:
             return at
     return len(tokens) - 1
@@ -225,7 +281,7 @@ def closing(tokens: Sequence[Token], place: int) -> int:
 
 def _without_top(tokens: Sequence[Token]) -> Sequence[Token]:
     """``DELETE TOP (9) PERCENT FROM t`` => ``DELETE FROM t``; a query keeps its own."""
-    words = [token.text.upper() for token in tokens]
+    words = _keywords(tokens)
     place = next((p for p, word in enumerate(words) if [word] in _CHANGES[:3]), len(words)) + 1
     if words[place : place + 2] != ["TOP", "("] or ")" not in words[place:]:
         return tokens
@@ -236,11 +292,11 @@ def _without_top(tokens: Sequence[Token]) -> Sequence[Token]:
 
 def _with_from(tokens: Sequence[Token]) -> Sequence[Token]:
     """``DELETE t WHERE …`` => ``DELETE FROM t WHERE …``; ``DELETE x FROM t x`` has one already."""
-    verbs = [place for place, token in enumerate(tokens) if token.text.upper() == "DELETE"]
+    verbs = [place for place, token in enumerate(tokens) if keyword(token) == "DELETE"]
     if not verbs:
         return tokens
     place = verbs[-1] + 1
-    words = [token.text.upper() for token in tokens[place:]]
+    words = _keywords(tokens[place:])
     before = words[: words.index("WHERE")] if "WHERE" in words else words
     if "FROM" in before or not words:
         return tokens
@@ -255,8 +311,8 @@ def _without_variables(tokens: Sequence[Token], dialect: str) -> Sequence[Token]
     """``SELECT a, b INTO v, w FROM t`` => ``SELECT a, b FROM t``."""
     depth = 0
     for place, token in enumerate(tokens):
-        depth += (token.text == "(") - (token.text == ")")
-        if depth == 0 and token.text.upper() == "INTO" and not _is_file(tokens, place):
+        depth += (keyword(token) == "(") - (keyword(token) == ")")
+        if depth == 0 and keyword(token) == "INTO" and not _is_file(tokens, place):
             end = _behind_names(tokens, place + 1)
             several = any(token.text == "," for token in tokens[place:end])
             first = place == 1 and dialect in _WITH_VARIABLES_FIRST
@@ -267,12 +323,12 @@ def _without_variables(tokens: Sequence[Token], dialect: str) -> Sequence[Token]
 
 
 def _is_file(tokens: Sequence[Token], place: int) -> bool:
-    return [token.text.upper() for token in tokens[place + 1 : place + 2]] == ["OUTFILE"]
+    return _keywords(tokens[place + 1 : place + 2]) == ["OUTFILE"]
 
 
 def _behind_names(tokens: Sequence[Token], place: int) -> int:
     """The place behind ``STRICT a, :b.c, @d``."""
-    place += tokens[place : place + 1] != [] and tokens[place].text.upper() == "STRICT"
+    place += tokens[place : place + 1] != [] and keyword(tokens[place]) == "STRICT"
     while place < len(tokens):
         place += tokens[place].text in {":", "@"}
         if place + 1 >= len(tokens) or tokens[place + 1].text not in {",", "."}:
@@ -283,10 +339,10 @@ def _behind_names(tokens: Sequence[Token], place: int) -> int:
 
 def _without_format(tokens: Sequence[Token], place: int) -> Sequence[Token]:
     """Without ``USING parquet OPTIONS (…)`` at a place."""
-    if [token.text.upper() for token in tokens[place : place + 1]] != ["USING"]:
+    if _keywords(tokens[place : place + 1]) != ["USING"]:
         return tokens
     end = place + 2
-    if [token.text.upper() for token in tokens[end : end + 1]] == ["OPTIONS"]:
+    if _keywords(tokens[end : end + 1]) == ["OPTIONS"]:
         while end < len(tokens) and tokens[end].text != ")":
             end += 1
         end += 1
@@ -338,7 +394,7 @@ def _calls_on_calls(tokens: Sequence[Token]) -> int:
 
 def _joined_arrays(tokens: Sequence[Token]) -> int:
     """The number of commas behind an ARRAY JOIN, those of calls and later clauses, too."""
-    words = (token.text.upper() for token in tokens)
+    words = map(keyword, tokens)
     behind = dropwhile(lambda pair: pair != ("ARRAY", "JOIN"), pairwise(words))
     return sum(word == "," for word, _ in behind)
 

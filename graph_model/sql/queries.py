@@ -19,7 +19,14 @@ from typing import Final, NamedTuple
 from sqlglot import exp
 
 from graph_model import labels
-from graph_model.sql.names import ANY_COLUMN, Leaf, Parts, SqlNames, qualified_name
+from graph_model.sql.names import (
+    ANY_COLUMN,
+    Leaf,
+    Parts,
+    SqlNames,
+    qualified_name,
+    split_name,
+)
 from graph_model.sql.scopes import (
     MOST_STEPS,
     STAR,
@@ -39,6 +46,7 @@ from graph_model.sql.values import (
     SqlInfluence,
     SqlRelation,
     Texts,
+    as_written,
     base_table,
     composed,
     conjuncts,
@@ -53,8 +61,9 @@ _MOST_ROUNDS: Final = 20  # of a recursive query, whose flows reach its columns 
 #: A column without an alias has the name of its function, or of the column that it casts.
 _NAMED_BY_FUNCTION: Final = frozenset({"postgres", "redshift", "materialize", "risingwave"})
 
+_WITHOUT_NAMES: Final = ("key", "value")  # the columns of a TRANSFORM that names none
+
 _WORDS: Final = re.compile(r"\w+")  # of a pattern of rows
-_MOST_VARIABLES: Final = 100  # of such a pattern: each name looks through them
 
 _METHODS: Final = frozenset({"value", "query", "exist", "nodes"})  # of XML in T-SQL
 
@@ -310,11 +319,11 @@ class QueryReader(NameReader):
         """
         pattern = node.args.get("pattern")
         variables = _WORDS.findall(pattern.name if pattern is not None else "")
-        named = [
-            FromItem((self.names.identifier(name),), source.relation)
-            for name in list(dict.fromkeys(variables))[:_MOST_VARIABLES]
-        ]
-        inside = SelectScope(SelectScope(frame, frame.commons, named), frame.commons, [source])
+        named = {
+            name.lower(): FromItem((self.names.identifier(name),), source.relation)
+            for name in variables
+        }
+        inside = SelectScope(frame, frame.commons, [source], variables=named)
         for item in node.args.get("define") or ():
             self.influence(labels.FILTER, item.this, inside)
         frame.influences.inner.append(inside.influences)
@@ -440,6 +449,8 @@ class QueryReader(NameReader):
             flows = self.flows(node.this, frame)
             named = [self.names.identifier(alias) for alias in node.expressions]
             return [ColumnValue(name, flows, (node.this,)) for name in named]
+        if isinstance(node, exp.QueryTransform):
+            return self._transformed(node, frame)
         if isinstance(node, exp.EQ) and isinstance(node.this, exp.Parameter):
             self.flows(node.expression, frame)  # SELECT @x = a: no output
             return ()
@@ -450,6 +461,15 @@ class QueryReader(NameReader):
             self.gap(UNSUPPORTED, "COLUMNS of a pattern")
             return ()
         return [self.value(bare, self._output_name(node, bare), frame)]
+
+    def _transformed(self, node: exp.QueryTransform, frame: SelectScope) -> Sequence[ColumnValue]:
+        """``TRANSFORM (a) USING 'script' AS (c, d)``: any column may come from any input."""
+        schema = node.args.get("schema")
+        listed = [item.name for item in schema.expressions] if schema is not None else []
+        inputs = [self.flows(item, frame) for item in node.expressions]
+        flows = stepped(frozenset().union(*inputs), labels.TRANSFORMATION)
+        named = map(self.names.identifier, listed or _WITHOUT_NAMES)
+        return [ColumnValue(name, flows, (node,)) for name in named]
 
     def _output_name(self, node: exp.Expr, bare: exp.Expr) -> str:
         if isinstance(node, exp.Alias):
@@ -812,6 +832,9 @@ class QueryReader(NameReader):
                 flowing |= self._inner(node, frame, how)
             elif isinstance(node, exp.Dot):
                 flowing |= stepped(self._dotted(node, frame).flows, how)
+            elif self._dialect == "clickhouse" and _asks_a_dictionary(node):
+                flowing |= stepped(self._attributes(node), composed(labels.TRANSFORMATION, how))
+                stack.extend((key, how) for key, how in parts_of(node, how) if key.index != 0)
             elif isinstance(node, exp.Window) and node.args.get("alias") is not None:
                 for window in self._windows(node, frame):
                     stack.extend(parts_of(window, how))
@@ -819,6 +842,23 @@ class QueryReader(NameReader):
             elif not isinstance(node, exp.Identifier | exp.Literal | exp.DataType):
                 stack.extend(parts_of(node, how))
         return frozenset(flowing) if flowing else NOTHING
+
+    def _attributes(self, node: exp.Expr) -> Flows:
+        """``dictGet('d.regions', 'name', k)``: the dictionary is read, and its attribute flows."""
+        named, *others = node.expressions
+        if isinstance(named, exp.Literal):
+            parts = split_name(as_written(named))
+        else:
+            parts = tuple(self.names.identifier(part) for part in named.parts)
+        table = qualified_name(self.names.qualified(parts))
+        self.reads[table] = None
+        asked = others[0] if others and "get" in str(node.this).lower() else exp.Tuple()
+        literals = asked.expressions if isinstance(asked, exp.Tuple) else [asked]
+        return frozenset(
+            ((table, as_written(literal)), labels.IDENTITY)
+            for literal in literals
+            if isinstance(literal, exp.Literal) and literal.is_string
+        )
 
     def _windows(self, node: exp.Expr, frame: SelectScope) -> Iterator[exp.Expr]:
         """The named windows behind OVER: ``w2 AS (w1 ORDER BY c)`` is w2 and w1."""
@@ -899,6 +939,16 @@ class QueryReader(NameReader):
             self.step(len(influence.leaves))
             flowing.update((leaf, deciding) for leaf in influence.leaves)
         return frozenset(flowing)
+
+
+def _asks_a_dictionary(node: exp.Expr) -> bool:
+    """``dictGet…``, ``dictHas`` of ClickHouse, whose first argument is a dictionary."""
+    return (
+        isinstance(node, exp.Anonymous)
+        and str(node.this).lower().startswith(("dictget", "dicthas"))
+        and bool(node.expressions)
+        and isinstance(node.expressions[0], exp.Literal | exp.Column)
+    )
 
 
 def _reads_a_file(function: exp.Expr) -> bool:

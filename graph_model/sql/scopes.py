@@ -90,6 +90,7 @@ class SelectScope:
     shared: dict[str, ColumnValue] = field(default_factory=dict)  # columns of USING and NATURAL
     aliases: dict[str, ColumnValue] = field(default_factory=dict)
     windows: dict[str, exp.Expr] = field(default_factory=dict)
+    variables: dict[str, FromItem] = field(default_factory=dict)  # rows of MATCH_RECOGNIZE
     selected: bool = False  # in HAVING and QUALIFY an alias comes before an unknown column
     influences: Influences = field(default_factory=Influences)
 
@@ -160,6 +161,8 @@ class NameReader:
         at: SelectScope | None = frame
         while at is not None:
             yield from (source for source in at.sources if source.answers(qualifier))
+            if len(qualifier) == 1 and (rows := at.variables.get(qualifier[0].lower())) is not None:
+                yield rows
             at = at.parent
 
     def _row(self, name: str, sources: Sequence[FromItem]) -> ColumnValue:
@@ -218,6 +221,10 @@ class NameReader:
         else:
             table = ".".join(source.name) or "the subquery"
             self.gap(UNRESOLVED, f"{name}: {table} has no such column")
+            if source.relation.stored and name.lower() not in _NO_COLUMNS:
+                # t.a of a schema that is older than the query: no other table can have it.
+                flow = ((source.relation.stored, name), labels.IDENTITY)
+                return ColumnValue(name, frozenset({flow}))
         return ColumnValue(name)
 
     def _bare(self, name: str, frame: SelectScope) -> ColumnValue | None:

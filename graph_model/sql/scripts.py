@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from sqlglot import Token, TokenType
 
-from graph_model.sql.parsing import tokenize
+from graph_model.sql.parsing import keyword, tokenize
 
 
 class PieceKind(Enum):
@@ -244,7 +244,7 @@ class _Splitter:
             elif cases or depth > 0 or not self._loose:
                 pass  # within brackets and CASE … ELSE … END nothing begins
             elif self._place > start and word in _BEGINNINGS:
-                before = self._tokens[self._place - 1].text.upper()
+                before = keyword(self._tokens[self._place - 1])
                 if not taken.takes(word, before, self._word(1)):
                     return
             self._place += 1
@@ -312,7 +312,7 @@ class _Splitter:
         if self._word() in {"SELECT", "WITH"}:
             self._past({"LOOP", "DO"})
             end = self._place - 1
-            opened = sum((t.text == "(") - (t.text == ")") for t in self._tokens[start:end])
+            opened = sum((keyword(t) == "(") - (keyword(t) == ")") for t in self._tokens[start:end])
             piece = ScriptPiece(
                 PieceKind.STATEMENT,
                 self._tokens[start : end + min(opened, 0)],
@@ -360,7 +360,7 @@ class _Splitter:
         if self._loose:
             start = self._place
             self._to_end()
-            if "TABLE" in {token.text.upper() for token in self._tokens[start : start + 4]}:
+            if "TABLE" in map(keyword, self._tokens[start : start + 4]):
                 yield self._piece(PieceKind.STATEMENT, start)
             return
         if self._dialect in _DECLARING_INSIDE:
@@ -454,7 +454,7 @@ class _Splitter:
     def _is_in_head(self) -> bool:
         """Before AS; ``EXECUTE AS CALLER`` is within."""
         if self._word() == "AS":
-            return self._tokens[self._place - 1].text.upper() == "EXECUTE"
+            return keyword(self._tokens[self._place - 1]) == "EXECUTE"
         return not self._ends() and self._word() not in {"IS", "BEGIN", ";"}
 
     def _is_body(self) -> bool:

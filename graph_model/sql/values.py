@@ -115,18 +115,20 @@ class SqlRelation:
     """The columns of a table, a subquery or a function, in order.
 
     ``otherwise`` are the flows of any other name: the columns of a function are not known, and all
-    come from its arguments.
+    come from its arguments. ``stored`` is the name of a stored table whose columns these are.
     """
 
-    __slots__ = ("_by_name", "influences", "opens", "otherwise", "values")
+    __slots__ = ("_by_name", "influences", "opens", "otherwise", "stored", "values")
 
     def __init__(
         self,
         values: Iterable[ColumnValue],
         influences: Influences | None = None,
         otherwise: ColumnValue | None = None,
+        stored: str = "",
     ) -> None:
         self.values = tuple(values)
+        self.stored = stored
         self.influences = influences
         self.otherwise = otherwise
         self.opens = tuple(value for value in self.values if value.tables)
@@ -176,7 +178,8 @@ def base_table(table: str, columns: tuple[str, ...] | None) -> SqlRelation:
         star = frozenset({((table, ANY_COLUMN), labels.IDENTITY)})
         return SqlRelation([ColumnValue(ANY_COLUMN, star, tables=(table,))])
     return SqlRelation(
-        [ColumnValue(name, frozenset({((table, name), labels.IDENTITY)})) for name in columns]
+        [ColumnValue(name, frozenset({((table, name), labels.IDENTITY)})) for name in columns],
+        stored=table,
     )
 
 
@@ -313,6 +316,14 @@ _LITERALS: Final = (
 )  # fmt: skip
 
 
+_WRITTEN: Final = "written"
+
+
+def as_written(literal: exp.Expr) -> str:
+    """A literal that is a name, whether its text was made already or not."""
+    return str(literal.meta.get(_WRITTEN, literal.this))
+
+
 class Texts:
     """Expressions as text of their dialect, with literals masked."""
 
@@ -340,6 +351,7 @@ class Texts:
     def _written(self, node: exp.Expr) -> str:
         for literal in node.find_all(*_LITERALS):
             if literal.args.get("is_string", True) and literal.arg_key != "unit":
+                literal.meta.setdefault(_WRITTEN, literal.this)
                 literal.set("this", self._mask(literal.this))
         try:
             return _shortened(node.sql(dialect=self._dialect, comments=False))
