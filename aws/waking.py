@@ -17,7 +17,7 @@ from graph_model.errors import Unavailable
 from graph_model.naming import Rules
 from graph_model.projection.projector import EPOCH_KEY, Projector
 from graph_model.projection.rebuilding import Progress
-from graph_model.stores.catalogue.origin import CATALOGUE_KEY, FILLING
+from graph_model.stores.catalogue.rows import CATALOGUE_KEY, FILLING
 from graph_model.stores.documents import DocumentState
 from graph_model.stores.journal import Journal
 

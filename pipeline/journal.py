@@ -50,10 +50,9 @@ from graph_model.producers.commands import (
     read_command,
 )
 from graph_model.producers.producer import CommandEffects
-from graph_model.stores.bodies import S3Bodies, open_bodies
+from graph_model.stores.aws import S3Bodies, open_bodies
 from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument, content_hash
-from graph_model.stores.journal.large_bodies import MARK, PLACE_KEY
-from graph_model.stores.journal.packing import read_body
+from graph_model.stores.journal.stored_bodies import MARK, PLACE_KEY, read_body
 
 DOCUMENT: Final = "document"
 BEGIN: Final = "begin"

@@ -24,13 +24,13 @@ from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput,
 from graph_model.facts import Facts, Row
 from graph_model.projection.projector import EPOCH_KEY
 from graph_model.projection.runs.window import RUNS_KEY
-from graph_model.stores.bodies import LargeBodies, open_bodies
+from graph_model.stores.aws import LargeBodies, open_bodies
 from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.database import Database, claim_database
 from graph_model.stores.documents import DocumentState
 from graph_model.stores.graph import Graph, elements_digest
 from graph_model.stores.journal import NEW_KEY, Journal, read_meta
-from graph_model.stores.journal.large_bodies import PLACE_KEY, keep_large
+from graph_model.stores.journal.stored_bodies import PLACE_KEY, keep_large
 from graph_model.values import batched
 from pipeline.records import EDGES, VERTICES
 from pipeline.result import Manifest, Result

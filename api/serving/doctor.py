@@ -31,7 +31,7 @@ from graph_model.retention.forecast import (
     measured_since,
     read_measures,
 )
-from graph_model.stores.catalogue.generations import GENERATION_KEY, count_doubtful, examine_file
+from graph_model.stores.catalogue.catalogue import GENERATION_KEY, count_doubtful, examine_file
 from graph_model.stores.database import DiskReserve, claim_database, shown
 from graph_model.stores.gremlin.engine import jars
 from graph_model.stores.gremlin.engine.memory import (

@@ -40,8 +40,8 @@ from api.settings import Settings
 from graph_model.errors import ConfigurationError
 from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.projector import Projector
+from graph_model.stores.aws import signed_headers
 from graph_model.stores.catalogue import Generations
-from graph_model.stores.credentials import signed_headers
 from graph_model.stores.database import Claim, Database, reserve_of, shown
 from graph_model.stores.forwarding import ForwardStates
 from graph_model.stores.graph import Graph

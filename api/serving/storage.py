@@ -56,20 +56,20 @@ def _open_server(settings: Settings) -> Database:
             "HEADWATER_DATABASE_IAM and HEADWATER_DATABASE_SECRET: expected one of them"
         )
     if settings.database_iam:
-        from graph_model.stores.credentials import sign_in_by_token  # boto3: 0.2 s
+        from graph_model.stores.aws import sign_in_by_token  # boto3: 0.2 s
 
         url, server = verified_server(settings.database)
         return open_database(url, sign_in_by_token(*server))
     if settings.database_secret:
-        from graph_model.stores.credentials import sign_in_by_secret
+        from graph_model.stores.aws import sign_in_by_secret
 
         return open_database(settings.database, sign_in_by_secret(settings.database_secret))
     return open_database(settings.database)
 
 
 def _keep_large_bodies(settings: Settings, database: Database) -> None:
-    from graph_model.stores.bodies import LargeBodies, open_bodies
-    from graph_model.stores.journal.large_bodies import keep_large
+    from graph_model.stores.aws import LargeBodies, open_bodies
+    from graph_model.stores.journal.stored_bodies import keep_large
 
     store = open_bodies(settings.bodies, settings.bodies_key)
     keep_large(database, LargeBodies(store, settings.bodies_above))

@@ -41,7 +41,7 @@ from graph_model.facts import (
 )
 from graph_model.producers.elements.plans import day_id
 from graph_model.stores.catalogue import Catalogue
-from graph_model.stores.catalogue.origin import Origin
+from graph_model.stores.catalogue.rows import Origin
 from graph_model.stores.graph import Direction, Graph
 
 _NOTHING: Final = Facts()

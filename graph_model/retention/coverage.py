@@ -38,7 +38,7 @@ from graph_model.producers.commands import (
 )
 from graph_model.producers.registry import PRODUCERS, Producers, Translation
 from graph_model.stores.catalogue import Catalogue
-from graph_model.stores.catalogue.origin import is_catalogue_whole
+from graph_model.stores.catalogue.rows import is_catalogue_whole
 from graph_model.stores.documents import DocumentState
 from graph_model.stores.journal import Journal
 from graph_model.stores.pages import Page, walk_pages, walk_rows

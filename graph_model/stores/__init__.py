@@ -19,7 +19,6 @@ In reading order:
 ``forwarding``        where documents are sent on to, and how far that has come
 ``roles``             the roles of API keys
 ``durability``        writes to disk that are complete before they are reported
-``bodies``            large bodies outside of the database: in a bucket of Amazon S3
+``aws``               large bodies in a bucket of Amazon S3; sign-ins to database and Neptune
 ``uploads``           documents too large for a request or a message, by way of a bucket
-``credentials``       how connections to the database and to Neptune sign in on AWS
 """

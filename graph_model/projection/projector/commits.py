@@ -26,7 +26,7 @@ from graph_model.projection.writing import (
     write_facts,
 )
 from graph_model.stores.catalogue import Catalogue
-from graph_model.stores.catalogue.origin import ROUND_KEY, Origin
+from graph_model.stores.catalogue.rows import ROUND_KEY, Origin
 from graph_model.stores.documents import DocumentState
 
 # Elements that the stores hold already, so that the writer skips them; kept in its memory.

@@ -35,7 +35,7 @@ from graph_model.projection.rebuilding import Progress
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.runs.window import DEFAULT, RUNS_KEY, RunWindow
 from graph_model.stores.catalogue import Catalogue, Generations
-from graph_model.stores.catalogue.origin import CATALOGUE_KEY, ROUND_KEY, WHOLE, is_catalogue_whole
+from graph_model.stores.catalogue.rows import CATALOGUE_KEY, ROUND_KEY, WHOLE, is_catalogue_whole
 from graph_model.stores.documents import DocumentState
 from graph_model.stores.graph import Graph
 from graph_model.stores.journal import Journal

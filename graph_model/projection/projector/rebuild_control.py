@@ -30,7 +30,7 @@ from graph_model.projection.projector.rules import (
 from graph_model.projection.rebuilding import Phase, Progress, Rebuild
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.runs.window import RUNS_KEY
-from graph_model.stores.catalogue.origin import CATALOGUE_KEY, FILLING, is_catalogue_whole
+from graph_model.stores.catalogue.rows import CATALOGUE_KEY, FILLING, is_catalogue_whole
 from graph_model.stores.documents import DocumentState, StoredDocument
 from graph_model.stores.journal import NEW_KEY
 

@@ -8,25 +8,21 @@ A kind of question is a class beside its SQL; ``Catalogue`` inherits them all.
 In reading order:
 
 ``tables``       the tables: one for each kind of row, with an index for each question
-``catalogue``    Catalogue: its parts together, on one database
+``catalogue``    Catalogue: its parts together; the one in force, and the next while it is built
 ``reading``      parts of statements that all questions share: values, conditions, orders
 ``names``        jobs, datasets, columns and plans by their ids and names; former names
 ``executions``   executions over time, the newest of a job, a dataset or a plan; existence
 ``writes``       the writes that a read can have seen: by time, by declaration, reported twice
 ``versions``     the writes that a read can have seen: by version
-``schemas``      which schema a dataset has, and which plans use it
 ``lists``        lists and counts of datasets, jobs and runs
 ``search``       datasets, jobs and columns by the words of their names
 ``events``       lists of executions, data sources and labels, with filters, in any order
-``facets``       runs and facets from OpenLineage's events, over time
+``facets``       over time: runs and facets from OpenLineage's events, schemas of datasets
 ``support``      statements of people; subjects, plans and documents, for forget and prune
-``rows``         rows in and out: record, withdraw, clear, scan, digest; many at once
-``elements``     the elements of an engine that forgets them
-``generations``  the catalogue in force, and the next one while it is built
-``origin``       proof of the journal that a catalogue was made from, and of its position
+``rows``         rows in and out: record, withdraw, clear, scan, digest; many at once; with them
+                 the elements of an engine that forgets them, and the journal they come from
 """
 
-from graph_model.stores.catalogue.catalogue import Catalogue
-from graph_model.stores.catalogue.generations import Generations
+from graph_model.stores.catalogue.catalogue import Catalogue, Generations
 
 __all__ = ["Catalogue", "Generations"]

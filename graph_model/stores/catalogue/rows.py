@@ -4,25 +4,37 @@ The number of rows with a value is kept in a table where no index has it. A face
 the last facet that has its digest. An index by digest would repeat the whole key of every facet; a
 number for each digest is a fortieth of it. The transaction that adds or removes rows also updates
 the number, by the rows that it really added or removed.
+
+The elements of an engine that forgets them are kept in the transaction of their rows, before the
+engine has them, and are there as long as the catalogue is. No question reads them: connectivity
+always comes from the graph. With a graph that keeps its elements itself these tables stay empty.
+
+That transaction also notes the journal that the rows were made from, and the position there:
+
+    round n   catalogue: rows, Origin(journal, n, position)     one transaction
+              journal:   states, round n                        the next one
+
+A crash between the two leaves the catalogue one round ahead, and the projector repeats the round.
+Any other difference means a file that was lost, restored or replaced by hand: the projector makes
+the catalogue anew from the journal.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy import exc
-from sqlalchemy.engine import Connection
+from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import FactConflict, Unavailable
-from graph_model.facts import Facts, Row, agreed, as_documented
-from graph_model.stores.catalogue.elements import NOTHING, keep_elements
-from graph_model.stores.catalogue.origin import Origin, stamp
+from graph_model.facts import Edge, Facts, Properties, Row, Vertex, agreed, as_documented
 from graph_model.stores.catalogue.reading import (
     AT_ONCE,
     CatalogueReader,
@@ -35,20 +47,173 @@ from graph_model.stores.catalogue.tables import (
     STORAGE_OF,
     STORAGES,
     Storage,
+    element_edges,
+    element_vertices,
     facet_uses,
     metadata,
+    origins,
 )
 from graph_model.stores.database import (
     Lock,
     after_keys,
     chunks,
+    count_rows,
+    in_list,
     insert_rows,
     keep_order,
     read,
     write,
 )
 from graph_model.stores.graph import HashSum
+from graph_model.stores.journal import Journal
 from graph_model.values import storable_value
+
+#: The journal's note whether the catalogue has everything: FILLING from when it is emptied until
+#: it is WHOLE again.
+CATALOGUE_KEY: Final = "catalogue"
+FILLING: Final = "filling"
+WHOLE: Final = "whole"
+ROUND_KEY: Final = "catalogue_round"
+"""The journal's setting for the number of the last round that it has concluded."""
+
+
+def is_catalogue_whole(journal: Journal) -> bool:
+    """Whether the catalogue in force has had everything since it was emptied last."""
+    return journal.get_meta(CATALOGUE_KEY) != FILLING
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The journal that a catalogue was made from: its id, the number of the projector's last round
+    in the catalogue, and the position of the newest document in it (``Catalogue.origin``).
+    """
+
+    journal: str
+    round: int
+    position: int
+
+
+def read_origin(connection: Connection) -> Origin | None:
+    """None for a catalogue that was never stamped, or was emptied."""
+    row = connection.execute(sa.select(origins)).first()
+    return None if row is None else Origin(*row)
+
+
+def stamp(connection: Connection, origin: Origin) -> None:
+    """Note the origin of the rows of this transaction; the position never goes back."""
+    known = read_origin(connection)
+    values = {"journal": origin.journal, "round": origin.round, "position": origin.position}
+    if known is None:
+        connection.execute(origins.insert(), values)
+        return
+    if known.journal == origin.journal:
+        values["position"] = max(known.position, origin.position)
+    connection.execute(origins.update().values(values))
+
+
+def mismatch_with(origin: Origin | None, journal: str, concluded: int, newest: int) -> str | None:
+    """The reason for which a catalogue does not match this journal as it is now; None if it does.
+
+    ``concluded`` is the last round of the journal, ``newest`` the position of its newest document.
+    """
+    if origin is None:
+        return "it was missing or empty"
+    if origin.journal != journal:
+        return f"it was made from another journal ({origin.journal[:8]}, this one is {journal[:8]})"
+    if origin.round < concluded:
+        return f"it is older than the journal: round {origin.round:,} of {concluded:,}"
+    if origin.round > concluded + 1 or origin.position > newest:
+        return (
+            f"it is newer than the journal: round {origin.round:,} and document"
+            f" {origin.position:,}, the journal has {concluded:,} and {newest:,}"
+        )
+    return None
+
+
+NOTHING: Final = Facts()
+_ELEMENTS_PAGE: Final = 4_000
+_TABLES: Final = (element_edges, element_vertices)
+
+
+def keep_elements(connection: Connection, facts: Facts) -> None:
+    """Insert those that are not kept yet, in the transaction of the caller."""
+    if facts.vertices:
+        rows = [(each.id, each.label, _properties_text(each.properties)) for each in facts.vertices]
+        insert_rows(connection, element_vertices, rows)
+    if facts.edges:
+        ends = [
+            (each.id, each.label, each.out_id, each.in_id, _properties_text(each.properties))
+            for each in facts.edges
+        ]
+        insert_rows(connection, element_edges, ends)
+
+
+class Elements:
+    """Vertices and edges of an engine that forgets them when it ends. No question reads them."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None:
+        """Forget these elements, in one transaction; the edges at a vertex are not looked for."""
+
+        def work(connection: Connection) -> None:
+            for table, ids in zip(_TABLES, (edge_ids, vertex_ids), strict=True):
+                for some in chunks(sorted(set(ids))):
+                    gone = table.delete().where(in_list(table.c.id, "gone"))
+                    connection.execute(gone, {"gone": some})
+
+        if vertex_ids or edge_ids:
+            write(self._engine, work, Unavailable)
+
+    def clear(self) -> None:
+        def work(connection: Connection) -> None:
+            for table in _TABLES:
+                connection.execute(table.delete())
+
+        if any(self.count()):
+            write(self._engine, work, Unavailable)
+
+    def count(self) -> tuple[int, int]:
+        """The number of vertices and of edges."""
+        with read(self._engine, Unavailable) as connection:
+            return count_rows(connection, element_vertices), count_rows(connection, element_edges)
+
+    def pages(self) -> Iterator[Facts]:
+        """All of them in bounded pages, the vertices first."""
+        for page in self._pages(element_vertices):
+            yield Facts(tuple(Vertex(key, label, _properties(text)) for key, label, text in page))
+        for page in self._pages(element_edges):
+            yield Facts(
+                edges=tuple(
+                    Edge(key, label, out_id, in_id, _properties(text))
+                    for key, label, out_id, in_id, text in page
+                )
+            )
+
+    def _pages(self, table: sa.Table) -> Iterator[Sequence[Any]]:
+        """A page is one transaction; none is open between pages."""
+        page: Sequence[Any] = ()
+        while True:
+            asked = sa.select(table).order_by(table.c.id).limit(_ELEMENTS_PAGE)
+            if page:
+                asked = asked.where(table.c.id > page[-1][0])
+            with read(self._engine, Unavailable) as connection:
+                page = connection.execute(asked).all()
+            if page:
+                yield page
+            if len(page) < _ELEMENTS_PAGE:
+                return
+
+
+_properties_text: Final[Callable[[Properties], str]] = json.JSONEncoder(
+    separators=(",", ":")
+).encode
+
+
+def _properties(text: str) -> Properties:
+    return tuple((key, value) for key, value in json.loads(text))
+
 
 Values = tuple[Any, ...]
 Batch = dict[Values, Values]  # key -> the fields of a row, as they are stored

@@ -16,15 +16,11 @@ bug of ours, passes through.
 In reading order:
 
 ``opening``       an engine for a database file or a URL; versions of tables; temporary databases
-``transactions``  one state to read, writes that take turns, requests of many threads in one
-``locks``         locks between the processes on one database
-``statements``    types of columns and statements that mean the same on both engines
+``transactions``  one state to read, writes that take turns, many requests in one; locks
+``statements``    types of columns, statements and errors that mean the same on both engines
 ``upkeep``        the reserve of the disk, sizes, checks and the space of deleted rows
-``failures``      errors of the drivers in words of our own, and the damage that they reveal
 """
 
-from graph_model.stores.database.failures import is_busy, noted_damage, tells_damage
-from graph_model.stores.database.locks import Claim, Lease, Lock, alone, claim_database, keep_order
 from graph_model.stores.database.opening import (
     Credentials,
     Database,
@@ -51,10 +47,23 @@ from graph_model.stores.database.statements import (
     in_list,
     insert_new,
     insert_rows,
+    is_busy,
     none_of,
+    noted_damage,
     serial,
+    tells_damage,
 )
-from graph_model.stores.database.transactions import GroupCommit, read, write
+from graph_model.stores.database.transactions import (
+    Claim,
+    GroupCommit,
+    Lease,
+    Lock,
+    alone,
+    claim_database,
+    keep_order,
+    read,
+    write,
+)
 from graph_model.stores.database.upkeep import (
     STEP_PAGES,
     DiskReserve,

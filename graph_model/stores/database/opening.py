@@ -20,10 +20,16 @@ from sqlalchemy.engine import URL, Connection, Dialect, Engine
 from sqlalchemy.schema import CreateColumn
 
 from graph_model.errors import ConfigurationError, Unavailable
-from graph_model.stores.database.failures import DAMAGE, POSTGRESQL, Damage, passes
-from graph_model.stores.database.locks import Lock, keep_order
-from graph_model.stores.database.statements import PACKED_ID, StoredText, packed_id
-from graph_model.stores.database.transactions import TURN, WRITE, write
+from graph_model.stores.database.statements import (
+    DAMAGE,
+    PACKED_ID,
+    POSTGRESQL,
+    Damage,
+    StoredText,
+    packed_id,
+    passes,
+)
+from graph_model.stores.database.transactions import TURN, WRITE, Lock, keep_order, write
 
 _BUSY_MILLISECONDS: Final = 3_000
 _POOL_SECONDS: Final = 10.0
@@ -66,7 +72,7 @@ Database = Engine
 """The result of ``open_database``, for callers that pass it on without knowing SQLAlchemy."""
 
 Credentials = Callable[[], Mapping[str, str]]
-"""``user``, ``password`` of the next connection (``stores.credentials``)."""
+"""``user``, ``password`` of the next connection (``stores.aws``)."""
 
 
 def open_database(path_or_url: str | Path, credentials: Credentials | None = None) -> Engine:

@@ -1,4 +1,6 @@
-"""Transactions: one state to read, writes that take turns, requests of many threads in one."""
+"""Transactions: one state to read, writes that take turns, many requests in one; locks between
+the processes on one database.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,15 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Final, Generic, TypeVar
 
+import sqlalchemy as sa
 from sqlalchemy import exc
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import Unavailable
-from graph_model.stores.database.failures import (
+from graph_model.stores.database.statements import (
     POSTGRESQL,
     is_busy,
     note_damage,
@@ -209,3 +213,191 @@ class GroupCommit(Generic[_Asked, _Result]):
         return write(
             self._engine, lambda connection: self._work(connection, requests), self._unavailable
         )
+
+
+_LOCK_SECONDS: Final = 30.0
+_HELD: Final = "another Headwater holds this database, which no longer held it for this one"
+
+
+class Lock(IntEnum):
+    """Advisory locks between the processes on one PostgreSQL database, by number.
+
+    Arbitrary, and the same in every Headwater. On SQLite its own write lock, and the lock on the
+    data folder, do the same.
+    """
+
+    SCHEMA = 7_238_145_001
+    ORDER = 7_238_145_002  # positions are given, and become visible, in one order
+    PROJECTION = 7_238_145_003  # one projector at a time
+    SERVICE = 7_238_145_004  # shared by services, held alone by a task that tolerates no other
+    COUNTS = 7_238_145_005  # counted rows are looked up and written by one at a time
+    LEASE = 7_238_145_006  # the projector that goes on with the next round, while many come
+    REMOVAL = 7_238_145_007  # one process removes large bodies from their store at a time
+    REBUILD = 7_238_145_008  # the process that rebuilds, from its first step to its last
+    FORWARD = 7_238_145_009  # the process that sends documents on to other backends
+
+
+def keep_order(connection: Connection, lock: Lock) -> None:
+    """Until this transaction ends, no other one that asks for the same lock goes on.
+
+    PostgreSQL gives numbers of a sequence at once and shows rows at the commit, in another order:
+    a reader that remembers the last position it saw would miss the smaller one that comes later.
+    On SQLite there is one writer at a time anyway.
+    """
+    if connection.dialect.name == POSTGRESQL:
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(int(lock))))
+
+
+@contextmanager
+def alone(
+    engine: Engine,
+    lock: Lock,
+    unavailable: type[Unavailable],
+    held: type[Unavailable] | None = None,
+) -> Iterator[None]:
+    """Hold a lock between processes for work longer than a transaction.
+
+    A process that dies releases it. On SQLite nothing is held: one process serves one folder.
+    Raises ``held`` (None: ``unavailable``) when another holds it for longer than half a minute.
+    """
+    if engine.dialect.name != POSTGRESQL:
+        yield
+        return
+    connection = autocommitting(engine, unavailable)
+    try:
+        _wait_for(connection, lock, unavailable, held or unavailable)
+        yield
+    finally:
+        _let_go(connection, lock)
+
+
+def _wait_for(
+    connection: Connection, lock: Lock, unavailable: type[Unavailable], held: type[Unavailable]
+) -> None:
+    try:
+        connection.exec_driver_sql(f"SET lock_timeout = {int(_LOCK_SECONDS * 1000)}")
+        connection.execute(sa.select(sa.func.pg_advisory_lock(int(lock))))
+    except exc.SQLAlchemyError as error:
+        raise translated(error, held if passes(error) else unavailable) from error
+
+
+def _let_go(connection: Connection, lock: Lock) -> None:
+    """Back to the pool without the lock; a connection that keeps it is closed, which unlocks it."""
+    try:
+        connection.execute(sa.select(sa.func.pg_advisory_unlock(int(lock))))
+        connection.exec_driver_sql("RESET lock_timeout")
+    except exc.SQLAlchemyError:
+        connection.invalidate()
+    finally:
+        connection.close()
+
+
+class Lease:
+    """A lock between processes that one of them keeps from one piece of work to the next, alone or
+    together with others that ask for it ``shared``.
+
+    For one thread. A process that dies gives it up. On SQLite nothing is held: one process serves
+    one folder.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        lock: Lock,
+        unavailable: type[Unavailable],
+        *,
+        shared: bool = False,
+    ) -> None:
+        attempt = sa.func.pg_try_advisory_lock_shared if shared else sa.func.pg_try_advisory_lock
+        self._attempt = sa.select(attempt(int(lock)))
+        self._engine = engine
+        self._unavailable = unavailable
+        self._session: Connection | None = None
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether another process may ask for it."""
+        return self._engine.dialect.name == POSTGRESQL
+
+    def take(self) -> bool:
+        """Whether this process has the lock, still or from now on; False while another has it.
+
+        Asked even of a session that has it: a session that was lost has nothing.
+        """
+        if not self.is_shared:
+            return True
+        if self._session is None:
+            self._session = self._connect()
+        try:
+            return bool(self._session.execute(self._attempt).scalar())
+        except exc.SQLAlchemyError as error:
+            self.give_up()
+            raise translated(error, self._unavailable) from error
+
+    def _connect(self) -> Connection:
+        return autocommitting(self._engine, self._unavailable)
+
+    def give_up(self) -> None:
+        """Another process may have it from now on; without effect where this one has it not."""
+        session, self._session = self._session, None
+        if session is None:
+            return
+        try:
+            # however often it was taken
+            session.execute(sa.select(sa.func.pg_advisory_unlock_all()))
+        except exc.SQLAlchemyError:
+            session.invalidate()
+        finally:
+            session.close()
+
+
+class Claim(Lease):
+    """The database, held for one service as long as it runs: beside others that share it, or alone.
+
+    On SQLite nothing is held: there the data folder is.
+    """
+
+    def __init__(self, engine: Engine, *, shared: bool) -> None:
+        super().__init__(engine, Lock.SERVICE, Unavailable, shared=shared)
+        self._was_lost = False
+
+    def keep(self) -> bool:
+        """Whether it was held since the former call. False where its session was lost and it is
+        held again: another service may have worked in between. Raises Unavailable while the
+        database does not answer, or another service has it.
+        """
+        try:
+            if not self.take():
+                raise Unavailable(_HELD)
+        except Unavailable:
+            self._was_lost = True
+            raise
+        was_lost, self._was_lost = self._was_lost, False
+        return not was_lost
+
+    def _connect(self) -> Connection:
+        """Not one of the pool, which is closed before the service ends."""
+        connection = super()._connect()
+        connection.detach()
+        return connection
+
+
+@contextmanager
+def claim_database(engine: Engine, *, shared: bool) -> Iterator[Claim | None]:
+    """Hold the database for this service: beside others that share it, or alone.
+
+    None if that is not possible now.
+    """
+    claim = Claim(engine, shared=shared)
+    try:
+        yield claim if claim.take() else None
+    finally:
+        claim.give_up()
+
+
+def autocommitting(engine: Engine, unavailable: type[Unavailable]) -> Connection:
+    """A connection outside any transaction, for statements that PostgreSQL runs in none."""
+    try:
+        return engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+    except exc.SQLAlchemyError as error:
+        raise translated(error, unavailable) from error

@@ -23,9 +23,8 @@ from sqlalchemy import exc
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import DiskNearlyFull, Unavailable
-from graph_model.stores.database.failures import POSTGRESQL, translated
-from graph_model.stores.database.locks import autocommitting
-from graph_model.stores.database.transactions import write
+from graph_model.stores.database.statements import POSTGRESQL, translated
+from graph_model.stores.database.transactions import autocommitting, write
 
 _OPTION: Final = "headwater_disk_reserve"
 _MEASURED_SECONDS: Final = 1.0

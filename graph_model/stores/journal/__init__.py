@@ -5,12 +5,10 @@ order:
 
 ``journal``       Journal: its parts together, its own id
 ``tables``        the tables of the journal
-``packing``       how a body is stored and verified by its hash
-``large_bodies``  large bodies outside of the database, and the row that each has
+``stored_bodies`` how a body is packed and verified by its hash; large ones outside the database
 ``arrivals``      new documents, repeats, states and removals: many requests in one transaction
-``intake``        documents into the journal; whether it takes documents now
+``intake``        documents into the journal, their states, settings; whether it takes any now
 ``documents``     documents by their subject keys and positions, with their bodies or without
-``states``        states of documents, the one projector, settings
 ``contents``      lists, counts, the age of waiting documents, samples, sizes on disk
 ``integrity``     a check of the whole journal: each body inflated and hashed, each row compared
 ``archive``       the journal as lines of text, from any database into any database

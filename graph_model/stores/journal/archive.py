@@ -33,8 +33,7 @@ from graph_model.stores.documents import Body, content_hash
 from graph_model.stores.journal import NEW_KEY
 from graph_model.stores.journal.documents import read_bodies
 from graph_model.stores.journal.integrity import odd_receipt
-from graph_model.stores.journal.large_bodies import large_of, put_marked
-from graph_model.stores.journal.packing import pack
+from graph_model.stores.journal.stored_bodies import large_of, pack, put_marked
 from graph_model.stores.journal.tables import bodies, documents, meta, raw, receipts
 from graph_model.stores.keys import checked_key, insert_keys, key_lines
 

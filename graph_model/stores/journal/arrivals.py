@@ -31,8 +31,7 @@ from graph_model.stores.database import (
     read,
 )
 from graph_model.stores.documents import DocumentState, Receipt, Submission
-from graph_model.stores.journal.large_bodies import Removal, mark_for_removal, refuse_removed
-from graph_model.stores.journal.packing import pack
+from graph_model.stores.journal.stored_bodies import Removal, mark_for_removal, pack, refuse_removed
 from graph_model.stores.journal.tables import bodies, documents, meta, raw, receipts
 from graph_model.values import storable
 

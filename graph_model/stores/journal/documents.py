@@ -23,8 +23,7 @@ from graph_model.errors import DamagedDocument
 from graph_model.stores.database import chunks, in_list, none_of, tells_damage
 from graph_model.stores.documents import REOPENED, Body, DocumentKind, DocumentState, StoredDocument
 from graph_model.stores.journal.arrivals import JournalConnection
-from graph_model.stores.journal.large_bodies import fetch
-from graph_model.stores.journal.packing import read_body
+from graph_model.stores.journal.stored_bodies import fetch, read_body
 from graph_model.stores.journal.tables import bodies, documents, receipts
 from graph_model.stores.pages import checked_limit
 from graph_model.values import storable

@@ -14,8 +14,7 @@ from sqlalchemy.engine import Connection, Engine
 from graph_model.errors import JournalUnavailable
 from graph_model.stores.database import chunks, count_rows, damage, read, tells_damage
 from graph_model.stores.documents import DocumentState, content_hash
-from graph_model.stores.journal.large_bodies import MARK, fetch, large_of
-from graph_model.stores.journal.packing import unpack
+from graph_model.stores.journal.stored_bodies import MARK, fetch, large_of, unpack
 from graph_model.stores.journal.tables import bodies, documents, raw, receipts
 
 Progress = Callable[[int, int], None]

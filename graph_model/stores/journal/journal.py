@@ -24,11 +24,15 @@ from graph_model.stores.database import (
 )
 from graph_model.stores.journal.contents import JournalContents
 from graph_model.stores.journal.documents import JournalDocuments
-from graph_model.stores.journal.intake import JournalIntake
+from graph_model.stores.journal.intake import JournalIntake, JournalStates
 from graph_model.stores.journal.integrity import Progress, find_problems
-from graph_model.stores.journal.large_bodies import PLACE_KEY, check_place, large_of, require_none
-from graph_model.stores.journal.packing import check_vocabularies
-from graph_model.stores.journal.states import JournalStates
+from graph_model.stores.journal.stored_bodies import (
+    PLACE_KEY,
+    check_place,
+    check_vocabularies,
+    large_of,
+    require_none,
+)
 from graph_model.stores.journal.tables import VERSION, VERSION_WITH_LARGE_BODIES, meta, metadata
 
 NEW_KEY: Final = "journal_new"

@@ -16,7 +16,7 @@ from sqlalchemy import event
 from api.serving.storage import open_storage
 from api.settings import read_settings
 from graph_model.errors import ConfigurationError, JournalUnavailable
-from graph_model.stores.credentials import sign_in_by_secret, sign_in_by_token
+from graph_model.stores.aws import sign_in_by_secret, sign_in_by_token
 from graph_model.stores.database import open_database, read
 from tests.aws import REGION, Aws, environment_of, moto_server
 from tests.contract.postgresql import postgresql

@@ -24,7 +24,7 @@ from api.settings import read_settings
 from graph_model.errors import DamagedDocument, InvalidReference, JournalUnavailable
 from graph_model.producers.commands import COMMAND_KIND
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
-from graph_model.stores.database import claim_database, locks, open_database, opening, write
+from graph_model.stores.database import claim_database, open_database, opening, transactions, write
 from graph_model.stores.documents import DocumentState, Submission, content_hash
 from graph_model.stores.journal import Journal, read_meta
 from graph_model.stores.journal.arrivals import Repeat, packed, record
@@ -458,7 +458,7 @@ def test_the_events_of_a_subject_key_that_no_round_waits_for_are_told_by_positio
 def test_reopening_may_begin_at_a_position(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_model.stores.journal.states._REOPEN_CHUNK", 3)
+    monkeypatch.setattr("graph_model.stores.journal.intake._REOPEN_CHUNK", 3)
     journal.accept([an_event(str(n)) for n in range(10)], a_receipt())
     journal.settle(range(1, 11), PROJECTED)
     assert journal.reopen(states=[PROJECTED], first=11) == 0
@@ -485,7 +485,7 @@ def test_the_first_unprojected_position_is_the_oldest_pending_one_or_the_next(
 def test_reopening_works_through_a_journal_in_parts(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_model.stores.journal.states._REOPEN_CHUNK", 3)
+    monkeypatch.setattr("graph_model.stores.journal.intake._REOPEN_CHUNK", 3)
     journal.accept([an_event(str(n)) for n in range(10)], a_receipt())
     journal.settle(range(1, 11), PROJECTED)
     assert journal.reopen(states=[PROJECTED]) == 10
@@ -977,7 +977,7 @@ def test_one_projector_works_at_a_time(server_url: str) -> None:
 def test_a_projector_that_waits_too_long_gives_up(
     server_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(locks, "_LOCK_SECONDS", 0.05)
+    monkeypatch.setattr(transactions, "_LOCK_SECONDS", 0.05)
     with schema_on(server_url) as url:
         one, other = Journal(open_database(url)), Journal(open_database(url))
         with one.projecting(), pytest.raises(JournalUnavailable, match="another process"):

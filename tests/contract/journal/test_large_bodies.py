@@ -15,11 +15,11 @@ import sqlalchemy as sa
 
 from api.console.backup import read_backup, write_backup
 from graph_model.errors import ConfigurationError, JournalUnavailable
-from graph_model.stores.bodies import LargeBodies, S3Bodies, open_bodies
+from graph_model.stores.aws import LargeBodies, S3Bodies, open_bodies
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import Submission
 from graph_model.stores.journal import Journal
-from graph_model.stores.journal.large_bodies import MARK, keep_large
+from graph_model.stores.journal.stored_bodies import MARK, keep_large
 from graph_model.stores.journal.tables import bodies
 from pipeline.journal import read_rows
 from tests.aws import Aws, moto_server

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from graph_model.errors import JournalUnavailable
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import Generations
-from graph_model.stores.catalogue.generations import GENERATION_KEY, _create_schema, _drop_schema
+from graph_model.stores.catalogue.catalogue import GENERATION_KEY, _create_schema, _drop_schema
 from graph_model.stores.catalogue.tables import metadata
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import Receipt

@@ -21,8 +21,8 @@ from graph_model.projection.projector import Projector, loop
 from graph_model.projection.runs.window import NONE
 from graph_model.projection.writing import write_facts
 from graph_model.stores.catalogue import Generations
-from graph_model.stores.catalogue.origin import CATALOGUE_KEY, FILLING
-from graph_model.stores.database import Claim, Database, Lease, Lock, locks, open_database
+from graph_model.stores.catalogue.rows import CATALOGUE_KEY, FILLING
+from graph_model.stores.database import Claim, Database, Lease, Lock, open_database, transactions
 from graph_model.stores.documents import Receipt, Submission
 from graph_model.stores.graph import Graph
 from graph_model.stores.gremlin.engine.forgetful import ForgetfulGraph
@@ -381,7 +381,7 @@ def starting_on(url: str, graph: Graph) -> Process:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks, "_LOCK_SECONDS", 0.05)
+    monkeypatch.setattr(transactions, "_LOCK_SECONDS", 0.05)
 
 
 def finish(process: Process) -> None:

@@ -133,7 +133,7 @@ def test_while_another_projector_holds_the_lease_wake_ups_come_again(
 ) -> None:
     deployed.queue("PROJECTION").drain(deployed.run)
     assert deployed.post("/producer/execution-plans", a_plan()) == 201
-    monkeypatch.setattr("graph_model.stores.database.locks._LOCK_SECONDS", 0.3)
+    monkeypatch.setattr("graph_model.stores.database.transactions._LOCK_SECONDS", 0.3)
     other = open_database(deployed.environment["HEADWATER_DATABASE"])
     with alone(other, Lock.PROJECTION, JournalUnavailable):
         assert deployed.queue("PROJECTION").poll(deployed.run) == 1

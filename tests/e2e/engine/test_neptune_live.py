@@ -16,7 +16,7 @@ import pytest
 from graph_model import labels
 from graph_model.errors import GraphRejected
 from graph_model.facts import merge
-from graph_model.stores.credentials import signed_headers
+from graph_model.stores.aws import signed_headers
 from graph_model.stores.graph import Direction
 from graph_model.stores.gremlin.connection import Limits
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph

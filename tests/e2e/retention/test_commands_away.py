@@ -14,7 +14,7 @@ from graph_model.errors import GraphUnavailable
 from graph_model.facts import Facts
 from graph_model.producers.commands import COMMAND_KIND
 from graph_model.retention import coverage as retention
-from graph_model.stores.catalogue.origin import CATALOGUE_KEY, FILLING, WHOLE
+from graph_model.stores.catalogue.rows import CATALOGUE_KEY, FILLING, WHOLE
 from tests.e2e.small_client import client_of
 from tests.memory_graph import MemoryGraph
 from tests.projections import ProjectorOnDemand, SmallHeadwater, lineage_event, small_headwater

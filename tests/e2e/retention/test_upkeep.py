@@ -22,7 +22,7 @@ from graph_model.producers.spline.documents import EVENT_KIND
 from graph_model.projection.projector.rebuild_control import REBUILD_KEY
 from graph_model.retention.forecast import read_measures
 from graph_model.retention.policy import SILENT_MS, RetentionPolicy
-from graph_model.stores.catalogue.origin import CATALOGUE_KEY, FILLING
+from graph_model.stores.catalogue.rows import CATALOGUE_KEY, FILLING
 from graph_model.stores.database import DiskReserve
 from graph_model.stores.documents import DocumentState
 from tests.e2e.small_client import running

@@ -25,7 +25,7 @@ from typing import Final
 
 from graph_model.errors import GraphRejected, GraphUnavailable, ProjectionStopped
 from graph_model.facts import Edge, Facts, Vertex
-from graph_model.stores.catalogue.elements import Elements
+from graph_model.stores.catalogue.rows import Elements
 from graph_model.stores.graph import Direction, EdgePage, Graph, Neighbours
 
 _OVERFULL: Final = 1.1

@@ -16,7 +16,7 @@ from graph_model.facts import ExecutionRow
 from graph_model.producers.commands import Command, Forget, submit
 from graph_model.projection.attempts import EVENTS_A_STEP
 from graph_model.stores.documents import DocumentState, StoredDocument, Submission
-from graph_model.stores.journal.packing import unpack
+from graph_model.stores.journal.stored_bodies import unpack
 from graph_model.stores.journal.tables import bodies, documents
 from tests.projections import (
     SmallHeadwater,

@@ -11,7 +11,7 @@ from graph_model.facts import CommandRow, ExecutionRow, ForgottenRow, JobRow
 from graph_model.producers.commands import Command, Cutoff, Forget, Instruction, Prune, submit
 from graph_model.projection.projector import Projector, commands
 from graph_model.stores.catalogue import Catalogue
-from graph_model.stores.catalogue.origin import ROUND_KEY
+from graph_model.stores.catalogue.rows import ROUND_KEY
 from graph_model.stores.documents import DocumentState, Submission
 from graph_model.stores.gremlin.engine.forgetful import ForgetfulGraph
 from tests.projections import SmallHeadwater, elements_of, project, small_headwater

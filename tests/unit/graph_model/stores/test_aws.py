@@ -6,7 +6,7 @@ import boto3
 import pytest
 
 from graph_model.errors import ConfigurationError
-from graph_model.stores.credentials import signed_headers
+from graph_model.stores.aws import signed_headers
 
 URL = "wss://graph.cluster.example:8182/gremlin"
 

@@ -15,8 +15,8 @@ from graph_model.errors import ConfigurationError
 from graph_model.producers.spline.documents import PLAN_KIND
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import content_hash
-from graph_model.stores.journal import Journal, packing
-from graph_model.stores.journal.packing import VOCABULARIES, check_vocabularies, pack, unpack
+from graph_model.stores.journal import Journal, stored_bodies
+from graph_model.stores.journal.stored_bodies import VOCABULARIES, check_vocabularies, pack, unpack
 
 
 def test_the_content_hash_is_fixed_for_ever() -> None:
@@ -75,7 +75,7 @@ def test_a_vocabulary_that_has_changed_stops_the_start_and_spoils_no_document(
     check_vocabularies()
     changed = bytearray(VOCABULARIES[0])
     changed[7] ^= 1
-    monkeypatch.setattr(packing, "BY_NUMBER", {zlib.adler32(changed): bytes(changed)})
+    monkeypatch.setattr(stored_bodies, "BY_NUMBER", {zlib.adler32(changed): bytes(changed)})
     with pytest.raises(ConfigurationError, match="Install Headwater again"):
         Journal(open_database("sqlite://"))
 
