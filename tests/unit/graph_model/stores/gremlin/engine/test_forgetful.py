@@ -45,7 +45,7 @@ def started(catalogue: Catalogue, **engine: Any) -> ForgetfulGraph:
 def test_an_engine_gets_everything_back_with_the_types_of_its_values(
     catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_model.stores.catalogue.rows._PAGE", 4)
+    monkeypatch.setattr("graph_model.stores.catalogue.rows._ELEMENTS_PAGE", 4)
     graph = started(catalogue)
     write_facts(graph, catalogue, WRITTEN)
     write_facts(graph, catalogue, WRITTEN)
@@ -171,7 +171,7 @@ def test_a_server_that_keeps_its_elements_has_them_before_the_rows_and_no_copy(
 def test_a_load_ends_where_the_service_stops(
     catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_model.stores.catalogue.rows._PAGE", 1)
+    monkeypatch.setattr("graph_model.stores.catalogue.rows._ELEMENTS_PAGE", 1)
     write_facts(started(catalogue), catalogue, WRITTEN)
     again, asked = started(catalogue), iter([False, False, True])
     with pytest.raises(ProjectionStopped):
