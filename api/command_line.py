@@ -13,20 +13,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
 from api.console import (
-    backup,
+    collecting,
     configuration,
-    consuming,
     declarations,
     forwarding,
     governance,
-    harvesting,
-    impact,
     journal,
     keys,
-    projection,
-    removal,
+    lineage,
     serving,
-    sql,
     storage,
 )
 from api.console.call import PROGRAM, Call
@@ -84,20 +79,20 @@ def parser() -> argparse.ArgumentParser:
     configuration.add_config(commands)
     configuration.add_observe(commands)
     journal.add_journal(commands)
-    consuming.add_consume(commands)
-    harvesting.add_harvest(commands)
+    collecting.add_consume(commands)
+    collecting.add_harvest(commands)
     forwarding.add_forward(commands)
     keys.add_keys(commands)
-    backup.add_backup(commands)
-    projection.add_replay(commands)
-    projection.add_rebuild(commands)
-    removal.add_forget(commands)
-    removal.add_prune(commands)
+    storage.add_backup(commands)
+    journal.add_replay(commands)
+    journal.add_rebuild(commands)
+    storage.add_forget(commands)
+    storage.add_prune(commands)
     declarations.add_declare(commands)
     governance.add_governance(commands)
     governance.add_quality(commands)
-    impact.add_impact(commands)
-    sql.add_sql(commands)
+    lineage.add_impact(commands)
+    lineage.add_sql(commands)
     storage.add_storage(commands)
     serving.add_doctor(commands)
     return root

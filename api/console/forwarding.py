@@ -163,7 +163,7 @@ def forward_replay(call: Call) -> int:
 
 def forward_run(call: Call) -> int:
     """Send until Ctrl-C."""
-    from api.console.consuming import stop_signal
+    from api.console.collecting import stop_signal
     from api.logs import set_up_logging
 
     options, settings = call.options, call.settings()

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from api.console.backup import read_backup, read_lines, write_backup
+from api.console.storage import read_backup, read_lines, write_backup
 from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.projection.projector import EPOCH_KEY, Projector

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from api.console.backup import write_backup
+from api.console.storage import write_backup
 from collectors.destinations import JournalDestination
 from collectors.sqs.messages import MessageReader, take_batch
 from collectors.sqs.queues import Message

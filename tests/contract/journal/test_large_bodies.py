@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from api.console.backup import read_backup, write_backup
+from api.console.storage import read_backup, write_backup
 from graph_model.errors import ConfigurationError, JournalUnavailable
 from graph_model.stores.aws import LargeBodies, S3Bodies, open_bodies
 from graph_model.stores.database import open_database

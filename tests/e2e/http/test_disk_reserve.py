@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from api.application import create_app
-from api.console.storage import describe
+from api.console.storage import describe_storage
 from api.http.errors import ROOM_AFTER_SECONDS
 from api.service import Service
 from api.service import storage as storage_module
@@ -219,7 +219,7 @@ def test_storage_and_metrics_tell_it(asked: Asked) -> None:
     found = asked.client.get("/storage").get_json()
     assert found["full"]["disk"]["days"] == 0
     assert "new documents are refused" in found["warning"]
-    assert any("new documents are refused" in line for line in describe(found))
+    assert any("new documents are refused" in line for line in describe_storage(found))
     told = dict(line.rsplit(" ", 1) for line in asked.client.get("/metrics").text.splitlines())
     assert float(told["headwater_storage_reserve_bytes"]) == RESERVED
     assert float(told["headwater_storage_free_bytes"]) == RESERVED - MB

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.console.removal import give_command
+from api.console.storage import give_command
 from graph_model.errors import GraphUnavailable
 from graph_model.facts import Facts
 from graph_model.producers.commands import COMMAND_KIND

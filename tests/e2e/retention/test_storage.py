@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from api.application import create_app
-from api.console.storage import describe
+from api.console.storage import describe_storage
 from api.service import Service
 from api.service import storage as storage_module
 from api.service.storage import StorageUse
@@ -119,9 +119,9 @@ def test_the_share_that_days_would_save_is_that_of_older_documents(asked: Asked)
     sampled = asked.small.journal.summary().received
     assert found["saved"]["HEADWATER_KEEP=days=30"] == int(12 * (used / sampled)), "10 and 2 runs"
     assert found["saved"]["HEADWATER_KEEP=days=90"] == 0
-    listed = [line for line in describe(found) if "would give back" in line]
+    listed = [line for line in describe_storage(found) if "would give back" in line]
     assert [line.split()[0] for line in listed] == ["HEADWATER_KEEP=days=30"]
-    assert found["savedNote"] in describe(found)
+    assert found["savedNote"] in describe_storage(found)
 
 
 def test_documents_that_retention_has_removed_are_not_saved_a_second_time(asked: Asked) -> None:
@@ -188,7 +188,7 @@ def test_a_full_heap_is_the_same_warning_everywhere_though_nothing_grows(asked: 
     found = asked.client.get("/storage").get_json()
     assert found["full"]["heap"] == {"room": 0, "days": 0.0, "soon": True}
     assert "the engine's heap is full now" in found["warning"]
-    assert "the heap is full now" in describe(found)
+    assert "the heap is full now" in describe_storage(found)
     assert asked.client.get("/health/ready").get_json()["checks"]["storage"] == found["warning"]
     assert 'headwater_storage_full_days{room="heap"} 0.0' in asked.client.get("/metrics").text
 
@@ -203,7 +203,7 @@ def test_the_logs_are_shown_beside_what_is_stored(asked: Asked, tmp_path: Path) 
     (tmp_path / "headwater.db-wal").write_bytes(b"x" * 5_000)
     found = asked.client.get("/storage").get_json()
     assert found["stored"]["log"] == 5_000
-    lines = [line.strip() for line in describe(found)]
+    lines = [line.strip() for line in describe_storage(found)]
     assert "5.0 kB  write-ahead logs" in lines
 
 
@@ -215,7 +215,7 @@ def test_growth_is_known_after_a_while_and_a_near_date_is_a_warning_that_stays_r
     young = asked.client.get("/storage").get_json()
     assert young["measuredSince"] == iso(START + 20 * DAY)
     assert young["tooEarly"] == TOO_EARLY
-    assert any(f"since {young['measuredSince']}" in line for line in describe(young))
+    assert any(f"since {young['measuredSince']}" in line for line in describe_storage(young))
     asked.clock.now += DAY - 60_000
     asked.memory.elements = 200
     found = asked.client.get("/storage").get_json()
@@ -231,7 +231,7 @@ def test_growth_is_known_after_a_while_and_a_near_date_is_a_warning_that_stays_r
     assert 'headwater_storage_full_days{room="heap"} 8.0' in text
     assert "headwater_engine_elements 200.0" in text
     assert "headwater_storage_measured_seconds 86400.0" in text
-    assert not any("HEADWATER_KEEP=days=90" in line for line in describe(found))
+    assert not any("HEADWATER_KEEP=days=90" in line for line in describe_storage(found))
 
 
 def test_a_hidden_job_is_not_named(asked: Asked) -> None:

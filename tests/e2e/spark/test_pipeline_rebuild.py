@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from api.console.backup import write_backup
 from api.console.journal import export_line
+from api.console.storage import write_backup
 from graph_model import naming
 from graph_model.projection.projector import Projector
 from graph_model.projection.runs.window import NONE, RunWindow

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from api import command_line
-from api.console.projection import follow
+from api.console.journal import follow
 from api.serving.storage import DATABASE_FILE, LOCK_FILE, claim
 from api.settings import ROWS
 from graph_model.errors import HeadwaterError

@@ -73,7 +73,7 @@ def test_rounds_follow_each_other_and_a_source_that_is_away_is_asked_again(
         yield rounds
 
     monkeypatch.setattr(rounds, "wait", wait_and_write)
-    monkeypatch.setattr("api.console.consuming.stop_signal", stopping)
+    monkeypatch.setattr("api.console.collecting.stop_signal", stopping)
     code, lines = called(artefacts, "--direct", "--yes", "--every", "5m")
     assert (code, rounds.waited) == (0, [300.0] * 3)
     assert [one for one in lines if one.startswith("dbt: ")] == [
