@@ -144,7 +144,8 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
 @blueprint.describes(ListReply)
 def jobs(query: Mapping[str, Any]) -> Response:
     """Jobs, by namespace and name unless ``sort`` names another order."""
-    return jsonify(page_reply(job_answers.jobs(current_sources(), **query)))
+    now = current_service().clock()
+    return jsonify(page_reply(job_answers.jobs(current_sources(), **query, now=now)))
 
 
 @blueprint.route("/jobs/<job_id>")

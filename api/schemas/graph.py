@@ -134,6 +134,8 @@ class ListQuery(Query):
 class JobsQuery(ListQuery):
     namespace = TextField(load_default=None)
     state = Choice(labels.SHOWN_STATES, load_default=None)
+    owner = TextField(most=200, load_default=None)
+    late = Flag(load_default=False)
     order = Choice(JobOrder, load_default=JobOrder.NAMESPACE, data_key="sort")
 
 

@@ -55,7 +55,7 @@ export const VIEWS = Object.freeze({
     module: () => import('./views/lists.js').then((module) => module.tables),
   },
   jobs: {
-    parameters: ['q', 'namespace', 'ended', 'sort', 'page', 'after', 'at'],
+    parameters: ['q', 'namespace', 'ended', 'owner', 'late', 'sort', 'page', 'after', 'at'],
     heading: 'Jobs',
     module: () => import('./views/lists.js').then((module) => module.jobs),
   },

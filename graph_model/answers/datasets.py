@@ -5,17 +5,19 @@ former and the later names that ALTER TABLE ... RENAME TO gave it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Final
 
 from graph_model import identity, labels
 from graph_model.answers.facets import (
     DatasetFacets,
     dataset_facets,
-    datasets_of_owner,
     described_columns,
+    nodes_of_owner,
+    owners_of,
 )
+from graph_model.answers.home import rows_of
 from graph_model.answers.lineage import spellings_of
 from graph_model.answers.nodes import (
     TagView,
@@ -64,6 +66,14 @@ class DatasetItem:
     last_write: str | None
     layer: str | None
     classifications: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDataset(DatasetItem):
+    """``rows``: those of the last write, where its metrics tell them."""
+
+    owners: tuple[str, ...]
+    rows: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +146,7 @@ def datasets(
     owner: str | None = None,
     unread: bool = False,
     order: DatasetOrder = DatasetOrder.NAME,
-) -> Page[DatasetItem]:
+) -> Page[ListedDataset]:
     """Datasets in an order; filtered by layer, by a tag on the dataset or one of its columns, by
     owner. ``unread``: those that no visible job ever read, but to write them again.
     """
@@ -150,14 +160,27 @@ def datasets(
         if keep is not None:
             kept = [*filter(keep, kept)]
         if owner is not None:
-            owned = datasets_of_owner(sources, owner, at)
+            owned = nodes_of_owner(sources, labels.DATASET, owner, at)
             kept = [row for row in kept if row.id in owned]
         if unread:
             kept = _unread(sources, kept)
         page = _page_of(_sorted(sources, kept, order, at), limit, cursor, f"{_KEPT} by {order}")
-    writes = History(sources.catalogue).writes.last([row.id for row in page.items], at)
-    items = tuple(_dataset_item(sources, row, writes.get(row.id)) for row in page.items)
-    return Page(items, page.total, page.next)
+    return Page(tuple(_listed(sources, page.items, at)), page.total, page.next)
+
+
+def _listed(
+    sources: Sources, rows: Sequence[DatasetRow], at: int | None
+) -> Iterator[ListedDataset]:
+    ids = [row.id for row in rows]
+    times = History(sources.catalogue).writes.last(ids, at)
+    writers = sources.catalogue.last_writers(ids, at)
+    owners = owners_of(ids, labels.DATASET, sources.catalogue, at)
+    for row in rows:
+        item = _dataset_item(sources, row, times.get(row.id))
+        own = {field.name: getattr(item, field.name) for field in fields(item)}
+        writer = writers.get(row.id)
+        known = rows_of(writer) if writer and writer.at == times.get(row.id) else None
+        yield ListedDataset(**own, owners=owners.get(row.id, ()), rows=known)
 
 
 def _unread(sources: Sources, rows: Iterable[DatasetRow]) -> list[DatasetRow]:
@@ -181,14 +204,20 @@ def _unread(sources: Sources, rows: Iterable[DatasetRow]) -> list[DatasetRow]:
 def _reading(sources: Sources, datasets: Collection[str]) -> dict[str, set[str]]:
     """Per dataset the targets of the visible plans that read it; empty of one that only reads."""
     page = sources.graph.edges(datasets, Direction.DOWNSTREAM, (labels.FEEDS,), _READERS_SEEN)
-    ends = {edge.in_id for edge in page.edges}
+    edges = page.edges
+    if page.cut:  # a visible reader may stand behind so many hidden ones
+        edges = tuple(edge for edge in edges if edge.out_id not in page.cut)
+        edges += sources.graph.edges(
+            page.cut, Direction.DOWNSTREAM, (labels.FEEDS,), HUB_LIMIT
+        ).edges
+    ends = {edge.in_id for edge in edges}
     plans = {end for end in ends if identity.kind_of(end) == labels.LOGICAL_PLAN}
     rows = sources.catalogue.logical_plans(plans)
     target = {
         row.id: row.target for row in rows if sources.hidden.isdisjoint((row.job, row.target))
     }
     by_dataset: dict[str, set[str]] = {}
-    for edge in page.edges:
+    for edge in edges:
         if edge.in_id in target:
             by_dataset.setdefault(edge.out_id, set()).add(target[edge.in_id])
     return by_dataset
@@ -204,12 +233,12 @@ def _sorted(
         known = [row for row in listed if row.id in writes]
         known.sort(key=lambda row: writes[row.id], reverse=order.falls)
         return known + [row for row in listed if row.id not in writes]
-    fields: dict[str, Callable[[DatasetRow], str]] = {
+    keys: dict[str, Callable[[DatasetRow], str]] = {
         DatasetOrder.NAME: lambda row: row.name,
         DatasetOrder.URI: lambda row: row.uri,
         DatasetOrder.TYPE: lambda row: row.kind,
     }
-    return sorted(listed, key=fields[order.field], reverse=order.falls)
+    return sorted(listed, key=keys[order.field], reverse=order.falls)
 
 
 def _page_of(

@@ -200,21 +200,17 @@ def owners_of(
     return by_entity
 
 
-def datasets_of_owner(sources: Sources, owner: str, at: int | None) -> frozenset[str]:
-    """The datasets (ids, hidden ones too) of this owner, in any case: by their ownership facet or
-    by a classification of theirs.
+def nodes_of_owner(sources: Sources, kind: str, owner: str, at: int | None) -> frozenset[str]:
+    """The datasets or jobs (ids, hidden ones too) of this owner, in any case: by their ownership
+    facet or by a classification of theirs.
     """
     wanted, catalogue = owner.casefold(), sources.catalogue
-    entities = catalogue.facets.entities("dataset", _OWNERSHIP)
-    reported = owners_of(entities, "dataset", catalogue, at)
+    entities = catalogue.facets.entities(kind, _OWNERSHIP)
+    reported = owners_of(entities, kind, catalogue, at)
     assigned = sources.governance.assigned.items()
     return frozenset(
         (
-            *(
-                dataset
-                for dataset, owners in reported.items()
-                if wanted in map(str.casefold, owners)
-            ),
+            *(node for node, owners in reported.items() if wanted in map(str.casefold, owners)),
             *(node for (_, node), assignment in assigned if assignment.owner.casefold() == wanted),
         )
     )

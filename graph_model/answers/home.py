@@ -158,6 +158,11 @@ def _late(sources: Sources, now: int) -> list[_Late]:
     return sorted(late, key=lambda entry: (entry.last + entry.rhythm, entry.job))
 
 
+def late_jobs(sources: Sources, now: int) -> dict[str, int]:
+    """The late jobs (ids), each with its usual time between two runs in ms."""
+    return {late.job: late.rhythm for late in _late(sources, now)}
+
+
 def _written(recent: Iterable[RecentExecution]) -> list[RecentExecution]:
     """The last completed write of each of the datasets written last, newest first."""
     newest: dict[str, RecentExecution] = {}
@@ -701,7 +706,7 @@ def _unusual(
     writes = sources.catalogue.newest_writes_of(written, _COMPARED + 1)
     newest = [rows for rows in writes.values() if rows[0].at > since]
     slow = _outside(newest, _duration_of, is_slow)
-    small = _outside(newest, _rows_of, is_small)
+    small = _outside(newest, rows_of, is_small)
     named = [row for row, _, _ in (*slow, *small)]
     jobs = job_references(sources, {row.job for row in named})
     datasets = dataset_references(sources, {row.target for row in named})
@@ -751,7 +756,7 @@ def _duration_of(row: ExecutionRow) -> int | None:
     return None if row.duration_ns is None else row.duration_ns // 1_000_000
 
 
-def _rows_of(row: ExecutionRow) -> int | None:
+def rows_of(row: ExecutionRow) -> int | None:
     metrics = json.loads(row.metrics)
     value = metrics.get("write", {}).get("numOutputRows") if isinstance(metrics, dict) else None
     return value if isinstance(value, int) else None

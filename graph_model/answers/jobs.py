@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from graph_model import identity, labels
-from graph_model.answers.facets import JobFacets, job_facets
+from graph_model.answers.facets import JobFacets, job_facets, nodes_of_owner, owners_of
+from graph_model.answers.home import late_jobs
 from graph_model.answers.nodes import dataset_references, job_row, open_node
 from graph_model.answers.sources import Sources, of_one_state
+from graph_model.errors import InvalidInput
 from graph_model.facts import ExecutionRow, LogicalPlanRow
 from graph_model.lineage import HUB_LIMIT, Partial
 from graph_model.picture.view import DatasetReference, LastRun, known_mode, last_run
@@ -31,6 +33,14 @@ class JobItem:
     shared: bool
     runs: int
     last_run: LastRun | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedJob(JobItem):
+    """``late_rhythm_ms``: the usual time between two runs of a job that is late, asked for."""
+
+    owners: tuple[str, ...]
+    late_rhythm_ms: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +75,21 @@ def jobs(
     cursor: str | None,
     at: int | None,
     state: str | None = None,
+    owner: str | None = None,
+    late: bool = False,
+    now: int,
     order: JobOrder = JobOrder.NAMESPACE,
-) -> Page[JobItem]:
-    """``state``: of the last run."""
+) -> Page[ListedJob]:
+    """``state``: of the last run; ``late``: only jobs that have waited longer than usual ``now``
+    (epoch ms), as on the first page. Raises InvalidInput for these at another time.
+    """
+    if late and at is not None:
+        raise InvalidInput("late: jobs are late now: expected no at beside it")
+    rhythms = late_jobs(sources, now) if late else {}
+    among: frozenset[str] | None = frozenset(rhythms) if late else None
+    if owner is not None:
+        owned = nodes_of_owner(sources, labels.JOB, owner, at)
+        among = owned if among is None else among & owned
     page = sources.catalogue.list_jobs(
         hidden=sources.hidden,
         query=query,
@@ -76,9 +98,14 @@ def jobs(
         cursor=cursor,
         at=at,
         state=state,
+        among=among,
         order=order,
     )
-    return Page(tuple(map(_job_item, page.items)), page.total, page.next)
+    owners = owners_of(
+        [summary.job.id for summary in page.items], labels.JOB, sources.catalogue, at
+    )
+    items = tuple(_job_item(summary, owners, rhythms) for summary in page.items)
+    return Page(items, page.total, page.next)
 
 
 @of_one_state
@@ -194,9 +221,20 @@ def sources_of_plans(sources: Sources, plans: Collection[str]) -> dict[str, list
     return by_plan
 
 
-def _job_item(summary: JobSummary) -> JobItem:
+def _job_item(
+    summary: JobSummary, owners: Mapping[str, tuple[str, ...]], rhythms: Mapping[str, int]
+) -> ListedJob:
     last = None
     if summary.last_at is not None:
         last = LastRun(iso(summary.last_at), summary.last_state or "")
     job = summary.job
-    return JobItem(job.id, job.namespace, job.name, job.shared, summary.runs, last)
+    return ListedJob(
+        id=job.id,
+        namespace=job.namespace,
+        name=job.name,
+        shared=job.shared,
+        runs=summary.runs,
+        last_run=last,
+        owners=owners.get(job.id, ()),
+        late_rhythm_ms=rhythms.get(job.id),
+    )

@@ -26,6 +26,7 @@ const MAKERS = {
   classification: (change) => choice(change, 'classification', 'Class', tagsOf),
   owner,
   unread: unreadToggle,
+  late: lateToggle,
   direction: directions,
   depth,
   columns: columnsToggle,
@@ -233,6 +234,10 @@ function owner(change) {
 
 function unreadToggle(change) {
   return toggle('unread', 'Never read', (changes) => change({ ...changes, page: 0, after: '' }));
+}
+
+function lateToggle(change) {
+  return toggle('late', 'Late', (changes) => change({ ...changes, page: 0, after: '' }));
 }
 
 function columnsToggle(change) {

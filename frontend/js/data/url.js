@@ -16,6 +16,7 @@ import { VIEWS } from '../views.js';
  * @property {string} classification  a tag: filter of the overview, or the class that is listed
  * @property {string} owner       filter of the tables: the whole name, in any case
  * @property {boolean} unread     filter of the tables: those that no job ever read
+ * @property {boolean} late       filter of the jobs: those that have waited longer than usual
  * @property {string} node        a reference (`dataset:…`, `job:…`, `column:…`) or an opaque id
  * @property {string} plan        a plan id
  * @property {string} run         an id of a run
@@ -76,6 +77,7 @@ const DEFAULTS = Object.freeze({
   classification: '',
   owner: '',
   unread: false,
+  late: false,
   node: '',
   plan: '',
   run: '',
@@ -128,7 +130,7 @@ const CHOICES = Object.freeze({
   by: ['job', 'namespace', 'producer', 'kind', 'layer'],
   ended: ['', 'failed', 'completed', 'running'],
   steps: ['', 'all'],
-  kind: ['', 'dataset', 'job', 'column'],
+  kind: ['', 'dataset', 'job', 'column', 'run'],
   as: ['graph', 'list'],
   group: ['', 'layer'],
   flow: ['', 'right', 'down'],

@@ -45,20 +45,24 @@ const LISTINGS = {
       { name: 'Kind', sort: 'type', cell: ({ type }) => type },
       { name: 'Layer', cell: ({ layer }) => (layer ? element('span', { class: 'chip plain' }, data(layer)) : '–') },
       { name: 'Classes', cell: ({ classifications }) => tagChips(classifications) },
+      { name: 'Owner', cell: ({ owners = [] }, state) => ownerLinks(state, 'tables', owners) },
+      { name: 'Rows', number: true, cell: ({ rows = null }) => (rows === null ? '–' : formatNumber(rows)) },
       { name: 'Last write', sort: 'lastWrite', newest: true, cell: ({ lastWrite }) => time(lastWrite, 'unknown') },
     ],
   },
   jobs: {
     heading: 'Jobs',
     noun: 'job',
-    controls: ['q', 'namespace', 'ended', 'at'],
+    controls: ['q', 'namespace', 'ended', 'owner', 'late', 'at'],
     sort: 'namespace',
     path: '/graph/jobs',
-    filters: ({ q, namespace, ended, at }) => ({ q, namespace, state: ended, at }),
+    // Jobs are late now: the server refuses another time beside it.
+    filters: ({ q, namespace, ended, owner, late, at }) => ({ q, namespace, state: ended, owner, late: late ? true : '', at: late ? '' : at }),
     columns: [
       { name: 'Job', sort: 'name', cell: (item, state) => jobLink(state, item) },
       { name: 'Namespace', sort: 'namespace', cell: ({ namespace }) => data(namespace) },
-      { name: 'Last run', sort: 'state', newest: true, cell: ({ lastRun }) => (lastRun ? stateChip(lastRun.state) : 'never') },
+      { name: 'Last run', sort: 'state', newest: true, cell: ({ lastRun, lateRhythmMs }) => [lastRun ? stateChip(lastRun.state) : 'never', lateRhythmMs && element('span', { class: 'block small' }, `late: usual every ${formatDuration(lateRhythmMs)}`)] },
+      { name: 'Owner', cell: ({ owners = [] }, state) => ownerLinks(state, 'jobs', owners) },
       { name: 'Ended', sort: 'lastRun', newest: true, cell: ({ lastRun }) => time(lastRun?.at, lastRun ? 'unknown' : '–') },
       { name: 'Runs', sort: 'runs', newest: true, number: true, cell: ({ runs }) => formatNumber(runs) },
     ],
@@ -210,6 +214,10 @@ function pager(name, state, { shown, total, next }) {
     shown > 0 && element('span', { class: 'muted' }, range),
     way(next && write({ ...state, after: next, page: state.page + 1 }), 'Next', 'right'),
   );
+}
+
+function ownerLinks(state, view, owners) {
+  return owners.length === 0 ? '–' : owners.map((owner, place) => [place > 0 && ', ', anchor(link(state, { view, owner }), data(shorten(owner, 60)))]);
 }
 
 function tagChips(tags) {

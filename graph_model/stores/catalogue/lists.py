@@ -159,19 +159,26 @@ class CatalogueLists(CatalogueReader):
         cursor: str | None = None,
         at: int | None = None,
         state: str | None = None,
+        among: Collection[str] | None = None,
         order: JobOrder = JobOrder.NAMESPACE,
     ) -> Page[JobSummary]:
         """The jobs that existed at the time, in an order, then by namespace and name; ``query`` is
-        a case-insensitive substring of the name, ``state`` that of the last run.
+        a case-insensitive substring of the name, ``state`` that of the last run, ``among`` are the
+        ids of the only jobs to list.
 
         Equal names by id. By namespace an index is read, else all jobs are sorted.
         """
-        chosen = _jobs_like(query, namespace, at) + _not_hidden(hidden, jobs.c.id)
+        chosen = _jobs_like(query, namespace, at)
+        if among is None:
+            values = at_values(hidden)
+            chosen += _not_hidden(hidden, jobs.c.id)
+        else:
+            values = at_values(set(among) - set(hidden))
+            chosen.append(is_input(jobs.c.id))
         if state is not None:
             chosen.append(_state_of_last_run(at) == state)
         keys = ListKeys(f"jobs by {order}", order.falls, _job_keys(order, at))
         asked = sa.select(*STORAGE_OF[JobRow].fields).where(*chosen)
-        values = at_values(hidden)
         with self._read() as connection:
             rows, following = keys.read(connection, asked, cursor, limit, values)
             listed = [JobRow(*row) for row in rows]

@@ -108,6 +108,47 @@ def test_jobs_are_filtered_by_how_their_last_run_ended(client: FlaskClient) -> N
     assert client.get("/graph/jobs", query_string={"state": "late"}).status_code == 400
 
 
+def test_jobs_are_filtered_by_owner_and_by_being_late(headwater: SmallHeadwater) -> None:
+    """Both ran hourly; ``load`` of the web team last did, two hours ago ``stale`` did."""
+    owned = {"ownership": {"owners": [{"name": "Web"}]}}
+    for name, hours, facets in (("load", range(6), owned), ("stale", range(4), {})):
+        for hour in hours:
+            headwater.accept(
+                lineage_event(
+                    {
+                        "eventType": "COMPLETE",
+                        "eventTime": f"2023-11-14T1{hour}:00:00.000Z",
+                        "producer": "https://example.org/etl",
+                        "run": {"runId": f"{name}-{hour}"},
+                        "job": {"namespace": "etl", "name": name, "facets": facets},
+                        "outputs": [
+                            {"namespace": "s3://lake", "name": name, "facets": {}, "outputFacets": {
+                                "outputStatistics": {"rowCount": 10 * hour}}}
+                        ],
+                    }
+                )
+            )  # fmt: skip
+    headwater.project()
+    client = client_of(headwater, 1_699_977_600_000)  # 2023-11-14T16:00:00Z
+
+    def listed(**asked: str) -> list[tuple[str, list[str], int | None]]:
+        page = client.get("/graph/jobs", query_string=asked).get_json()
+        assert page["total"] == len(page["items"])
+        return [(job["name"], job["owners"], job["lateRhythmMs"]) for job in page["items"]]
+
+    assert listed(late="true") == [("stale", [], 3_600_000)]
+    assert listed(owner="WEB") == [("load", ["Web"], None)]
+    assert listed(owner="web", late="true") == []
+    refused = client.get("/graph/jobs", query_string={"late": "true", "at": "2023-11-14"})
+    assert refused.status_code == 400
+    tables = client.get("/graph/datasets").get_json()["items"]
+    assert [(table["label"], table["rows"]) for table in tables] == [("load", 50), ("stale", 30)]
+    hidden = {"command": "hide", "node": "job:etl/stale"}
+    assert client.post("/commands", json=hidden).status_code == 202
+    headwater.project()
+    assert listed(late="true") == []
+
+
 def test_a_column_is_listed_with_its_table_and_classes(client: FlaskClient) -> None:
     [first, *_] = client.get("/graph/columns", query_string={"sort": "table"}).get_json()["items"]
     assert first["dataset"]["label"] == "apple"

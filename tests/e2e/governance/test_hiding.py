@@ -140,7 +140,12 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
         known.datasets,
         *("&depth=9", "&depth=9&ends=true", "&limit=3"),
     ),
-    "graph.jobs": lambda _: ["/graph/jobs", "/graph/jobs?q=whisp"],
+    "graph.jobs": lambda _: [
+        "/graph/jobs",
+        "/graph/jobs?q=whisp",
+        "/graph/jobs?late=true",
+        "/graph/jobs?owner=privacy",
+    ],
     "graph.job": lambda known: _each("/graph/jobs/{}", known.jobs),
     "graph.runs": lambda known: _each("/graph/jobs/{}/runs", known.jobs),
     "graph.run": lambda known: [f"/graph/jobs/{job}/runs/{run}" for job, run in known.runs],

@@ -553,7 +553,7 @@ def test_search_groups_its_results_and_opens_one_by_keyboard(page: Page) -> None
     page.goto("/?view=overview")
     wait_for(page)
     page.keyboard.press("/")
-    box = page.get_by_role("combobox", name="Search tables, jobs and columns")
+    box = page.get_by_role("combobox", name="Search tables, jobs, columns, owners")
     expect(box).to_be_focused()
     box.press_sequentially("employee")
     results = page.get_by_test_id("results")

@@ -79,7 +79,7 @@ def test_the_write_of_a_batch_job_in_progress_closes_nothing_and_goes_with_its_f
 
 
 def names_of(headwater: SmallHeadwater, state: str) -> list[str]:
-    page = jobs(headwater.sources, query="", namespace=None, limit=9, cursor=None, at=None,
+    page = jobs(headwater.sources, query="", namespace=None, limit=9, cursor=None, at=None, now=0,
                 state=state)  # fmt: skip
     return [item.name for item in page.items]
 
