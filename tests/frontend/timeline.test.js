@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lastByPartition, marksOf, timelineOfJob, timelineOfTable } from '../../frontend/js/runs/timeline.js';
+import { lastByPartition, marksOf, timelineOfJob, timelineOfTable, writersOfAny } from '../../frontend/js/runs/timeline.js';
 
 const JOB = { namespace: 'hr', name: 'load' };
 const WRITES = [
@@ -60,4 +60,13 @@ test('later writes that name no partition may have written any, and are candidat
   const between = { ...unnamed, at: '2026-03-01T12:00:00.000Z' };
   const known = lastByPartition([tried, unnamed, WRITES[1], between, WRITES[2]]);
   assert.deepEqual(known.map(({ partition, candidates }) => [partition, candidates]), [['day=3', 1], ['day=2', 1], ['day=1', 2]]);
+});
+
+test('where no write names its partitions, each down to a whole overwrite may have written any of them', () => {
+  const write = (day, mode, state = 'completed') => ({ at: `2026-03-0${day}T06:00:00.000Z`, mode, state, partitions: [] });
+  const writes = [write(5, 'append', 'failed'), write(4, 'append'), write(3, 'overwrite-partitions'), write(2, 'overwrite'), write(1, 'append')];
+  const { candidates, whole, failed } = writersOfAny(writes);
+  assert.deepEqual([candidates.map(({ at }) => at.slice(8, 10)), whole, failed], [['04', '03', '02'], false, 1]);
+  assert.equal(writersOfAny(writes.slice(3)).whole, true);
+  assert.deepEqual(writersOfAny([]), { candidates: [], whole: false, failed: 0 });
 });

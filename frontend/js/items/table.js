@@ -42,7 +42,7 @@ export function describeDataset(context, node) {
           schemaVersions(context, node.id),
         ],
       },
-      { key: 'history', words: 'History', draw: () => tableHistory(context, node, of) },
+      { key: 'history', words: 'History', draw: () => tableHistory(context, node, of, known) },
       {
         key: 'quality',
         words: 'Quality',
@@ -102,14 +102,14 @@ function tableOverview(context, node, of, known) {
 }
 
 /** Its history, and its newest writes with a link that compares each with the one before. */
-function tableHistory(context, node, of) {
+function tableHistory(context, node, of, known) {
   const { state, api } = context;
   const written = api.get(`${of}/history`, { limit: RECENT, at: state.at }, 'panel/history');
   return [
     upstreamChanges(context, 'datasets', node.id, false),
     later(tableTimeline(context, node.id), (told) => [
       section('Writes and versions', timelineList(state, node.id, told)),
-      partitionTable(state, told.writes),
+      later(known, (dataset) => partitionTable(state, told.writes, dataset.partitionKeys ?? [])),
     ]),
     later(
       written,

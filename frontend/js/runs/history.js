@@ -7,7 +7,7 @@ import { columnSentence, sentenceList } from '../panel/differences.js';
 import { count, formatNumber, formatTime } from '../data/format.js';
 import { jobLink } from '../panel/links.js';
 import { measuresOf } from './measures.js';
-import { lastByPartition, marksOf, timelineOfJob, timelineOfTable } from './timeline.js';
+import { lastByPartition, marksOf, timelineOfJob, timelineOfTable, writersOfAny } from './timeline.js';
 import { facts, modeChip, rowFilter, section, stateChip, table } from '../panel/panel.js';
 import { change, write } from '../data/url.js';
 
@@ -114,11 +114,12 @@ function newTab(href, at) {
 /**
  * @param {import('../data/url.js').State} state
  * @param {object[]} writes
- * @returns {HTMLElement|null} null: no write names its partitions
+ * @param {string[]} keys the table is partitioned by
+ * @returns {HTMLElement|null} null: the table is not known to be partitioned
  */
-export function partitionTable(state, writes) {
+export function partitionTable(state, writes, keys) {
   const rows = lastByPartition(writes);
-  if (rows.length === 0) return null;
+  if (rows.length === 0) return keys.length > 0 ? anyPartition(state, writersOfAny(writes), keys) : null;
   const cells = rows.slice(0, MOST).map(({ partition, write: last, failed, candidates }) => [
     data(partition, 'mono'),
     [
@@ -138,12 +139,28 @@ export function partitionTable(state, writes) {
   );
 }
 
+/** No write names its partitions: each of some may have written any of them. */
+function anyPartition(state, { candidates, whole, failed }, keys) {
+  if (candidates.length === 0) return null;
+  const by = `by ${keys.join(', ')}`;
+  const said = whole
+    ? 'The last write wrote all of the table, and so each partition.'
+    : `No write names the partitions that it wrote: each may be by any of these.`;
+  const cells = candidates.slice(0, FEW_PARTITIONS).map((item) => [[writerOf(state, item), element('span', { class: 'muted block' }, time(item.at))], rowsOf(item)]);
+  return section(
+    `Partitions ${by}`,
+    element('p', { 'data-testid': 'partition-candidates' }, said, failed > 0 && [' ', element('span', { class: 'chip failed' }, `${formatNumber(failed)} failed since`)]),
+    table('Writes that may have written a partition', ['Written by', 'Rows'], cells, { 'data-testid': 'partitions' }),
+    candidates.length > FEW_PARTITIONS && element('p', { class: 'muted' }, `The newest ${formatNumber(FEW_PARTITIONS)} of ${formatNumber(candidates.length)}.`),
+  );
+}
+
 function writerOf(state, { job }) {
   return job ? jobLink(state, job) : 'a hidden job';
 }
 
 /** A write of several partitions reports its rows together. */
-function rowsOf({ metrics, partitions }) {
+function rowsOf({ metrics, partitions = [] }) {
   const { rows } = measuresOf(metrics).write;
   if (rows === null) return '–';
   return partitions.length > 1 ? [formatNumber(rows), element('span', { class: 'muted block' }, `in ${count(partitions.length, 'partition')}`)] : formatNumber(rows);

@@ -109,3 +109,22 @@ export function lastByPartition(writes) {
   }
   return [...found.values()].sort((one, other) => (one.partition > other.partition ? -1 : 1));
 }
+
+/**
+ * The writes that may have written any partition of a table of which no write names its partitions: the newest ones
+ * down to a whole overwrite, before which nothing is left.
+ * @param {object[]} writes items of a table's history, newest first
+ * @returns {{candidates: object[], whole: boolean, failed: number}} `whole`: the newest write wrote all of the table,
+ *   and with it every partition; `failed`: attempts that failed since
+ */
+export function writersOfAny(writes) {
+  const candidates = [];
+  let failed = 0;
+  for (const item of writes) {
+    if (item.state === 'failed' && candidates.length === 0) failed += 1;
+    if (item.state !== 'completed' || item.mode === 'lifecycle') continue;
+    candidates.push(item);
+    if (item.mode === 'overwrite') break;
+  }
+  return { candidates, whole: candidates.length === 1 && candidates[0].mode === 'overwrite', failed };
+}
