@@ -13,14 +13,12 @@ from flask import Flask
 
 from api import routes
 from api.http.access import SECURITY, SECURITY_SCHEMES, Guard, Rates, guard_requests
-from api.http.blueprint import Api
-from api.http.encoded_paths import keep_encoded
+from api.http.blueprint import Api, keep_encoded
 from api.http.errors import register_error_handlers
-from api.http.exchange import compress, watch
-from api.http.security import secure
+from api.http.exchange import compress, secure, watch
 from api.routes import openlineage, producer
 from api.service import Service, attach
-from api.service.sources import answer_not_found
+from api.service.parts import answer_not_found
 from api.settings import Settings
 from graph_model.errors import NotFound
 from graph_model.stores.keys import read_installation

@@ -18,12 +18,12 @@ from marshmallow import Schema
 
 from api.http.blueprint import Blueprint, TolerantParser
 from api.schemas.fields import Query, Switch, TextField
-from api.service.sources import answer_errors, current_sources, lacking
+from api.service.parts import answer_errors, current_sources, lacking
 from graph_model import naming
 from graph_model.answers import lineage as lineage_answer
 from graph_model.answers.sources import BoundedRows, Sources
 from graph_model.errors import AmbiguousReference, NotFound
-from graph_model.governance.visible_nodes import walk_datasets
+from graph_model.governance.statements import walk_datasets
 from graph_model.lineage import Question
 from graph_model.picture.json_form import to_json
 from graph_model.picture.view import ColumnEdgeView, ColumnNodeView, DatasetNode, GraphView, JobNode

@@ -31,13 +31,12 @@ from api.consumer.queries import (
     PlansQuery,
     SpringParser,
 )
-from api.http.blueprint import Blueprint
+from api.http.blueprint import OPEN, Blueprint
 from api.http.errors import RETRY_AFTER_SECONDS
-from api.http.rights import OPEN
 from api.logs import current_request_id
 from api.service import current_service
+from api.service.parts import answer_errors, current_sources, lacking
 from api.service.readiness import ask
-from api.service.sources import answer_errors, current_sources, lacking
 from graph_model.answers.consumer import executions, plan_documents
 from graph_model.answers.consumer.executions import EventPage, ListQuestion, Overview, PlanNode
 from graph_model.answers.consumer.plan_documents import AttributeGraph

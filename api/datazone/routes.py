@@ -24,15 +24,20 @@ from flask import Response, jsonify, request
 from marshmallow import fields
 
 from api.datazone import graph, nodes
-from api.http.blueprint import Blueprint
-from api.http.encoded_paths import decode_names
-from api.http.rights import ASKING, DECLARING, READING, current_principal
+from api.http.blueprint import (
+    ASKING,
+    DECLARING,
+    READING,
+    Blueprint,
+    current_principal,
+    decode_names,
+)
 from api.intake.commands import cover_forget, give
 from api.intake.documents import Reading, count_refusals, current_delivery, take
 from api.logs import current_request_id
 from api.schemas.fields import Choice, Instant, IntegerField, Query, RequestBody, TextField
 from api.service import current_service
-from api.service.sources import answer_errors, current_sources
+from api.service.parts import answer_errors, current_sources
 from graph_model.answers.openlineage import (
     MOST_READ,
     ReportedEvent,

@@ -10,14 +10,27 @@
 ``arguments`` reads the query string unless ``location`` names another place; an unknown, repeated
 or malformed parameter is a 400 that names it (flask-smorest's own habit is 422, and to ignore the
 unknown). A route without a query has ``no_parameters`` in place of ``arguments``.
+
+Who asks, and the role that a route needs of them, its blueprint names as one of the rights below:
+
+    blueprint = Blueprint("openlineage", __name__, access=REPORTING)
+
+A blueprint that names none is read by readers and changed by admins, so a new route is closed.
+
+Clients send a name in a path percent-encoded, slashes as ``%2F`` (decision 171). A server decodes
+the path before any route sees it. ``keep_encoded`` puts the path as it was sent in its place, and
+``decode_names`` decodes each part where a blueprint takes it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import Any, Final, NoReturn, TypeVar, cast
+from urllib.parse import quote, unquote
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 import flask
 import flask_smorest  # type: ignore[import-untyped]
@@ -28,9 +41,79 @@ from webargs.flaskparser import FlaskParser
 
 from api.http.bodies import UNPACKING_MEMORY, is_gzip, require_json
 from api.http.errors import ErrorSchema, flatten
-from api.http.rights import OPEN, READING, RouteAccess
 from graph_model.documents.json_texts import parse_instruction
-from graph_model.errors import InvalidFields
+from graph_model.errors import ForeignScope, InvalidFields
+from graph_model.stores.roles import Role
+
+_READING: Final = frozenset({"GET", "HEAD"})
+ANONYMOUS_NAME: Final = "anonymous"
+
+
+@dataclass(frozen=True, slots=True)
+class RouteAccess:
+    """The role that reads, and the one that does anything else. None: no key is needed."""
+
+    reading: Role | None
+    changing: Role | None
+
+    def needed(self, method: str) -> Role | None:
+        """The role for a request with this method; an admin has it, too."""
+        return self.reading if method in _READING else self.changing
+
+
+OPEN: Final = RouteAccess(None, None)
+"""Probes and files, which hold no lineage."""
+
+READING: Final = RouteAccess(Role.READER, Role.ADMIN)
+ASKING: Final = RouteAccess(Role.READER, Role.READER)
+"""A question with a body, which changes nothing."""
+
+REPORTING: Final = RouteAccess(Role.PRODUCER, Role.PRODUCER)
+"""Takes documents, the agents' handshake included."""
+
+DECLARING: Final = RouteAccess(Role.READER, Role.PRODUCER)
+"""A client that may report lineage may declare it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """``name`` goes onto receipts and into the log; ``scope`` is the key's capture scope.
+
+    A scope is a boundary, unless the key may name ``any_scope``; a key without one has none.
+    """
+
+    name: str
+    roles: frozenset[Role]
+    scope: str = ""
+    any_scope: bool = False
+
+    def may(self, needed: Role) -> bool:
+        """Whether this role is its own; an admin has every role."""
+        return Role.ADMIN in self.roles or needed in self.roles
+
+    def check_scopes(self, scopes: Iterable[str]) -> None:
+        """Raises ForeignScope where a document of a request is of a scope of others."""
+        if not self.scope or self.any_scope:
+            return
+        for scope in scopes:
+            if scope != self.scope:
+                raise ForeignScope(self.name, self.scope, scope)
+
+
+EVERYBODY: Final = Principal(ANONYMOUS_NAME, frozenset({Role.ADMIN}))
+"""Every caller, as long as no key was ever made."""
+
+
+def admit(principal: Principal) -> None:
+    """Set the principal of the current request."""
+    g.principal = principal
+
+
+def current_principal() -> Principal:
+    """The principal of the current request; an unauthenticated one may do nothing."""
+    principal: Principal = g.get("principal", Principal(ANONYMOUS_NAME, frozenset()))
+    return principal
+
 
 View = TypeVar("View", bound=Callable[..., Any])
 SchemaType = type[marshmallow.Schema]
@@ -258,3 +341,42 @@ class DescribedApi(flask_smorest.Api):  # type: ignore[misc]
     """flask-smorest's registry and OpenAPI writer, with our body for errors."""
 
     ERROR_SCHEMA = ErrorSchema
+
+
+NAMED: Final = (
+    "/api/v1/namespaces/",
+    "/api/v1/sources/",
+    "/api/v1/tags/",
+    "/api/v1/events/",
+    "/v2/domains/",
+)
+
+
+def keep_encoded(application: WSGIApplication) -> WSGIApplication:
+    """Leave the names in these paths encoded."""
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        if path.startswith(NAMED):
+            environ = {**environ, "PATH_INFO": sent_path(environ)}
+        return application(environ, start_response)
+
+    return answer
+
+
+def sent_path(environ: WSGIEnvironment) -> str:
+    """The path as it was sent; where the server does not tell it, the path encoded anew."""
+    path: str = environ.get("PATH_INFO", "")
+    raw: str = environ.get("REQUEST_URI") or environ.get("RAW_URI") or ""
+    sent = raw.partition("?")[0]
+    return sent if sent.startswith(NAMED) else quote(path.encode("latin-1"))
+
+
+def decode_names(blueprint: Blueprint) -> None:
+    """Decode the parts of these routes' paths once."""
+
+    def decode(_endpoint: str | None, values: dict[str, str] | None) -> None:
+        for key, value in (values or {}).items():
+            (values or {})[key] = unquote(value)
+
+    blueprint.url_value_preprocessor(decode)

@@ -14,7 +14,7 @@ from typing import Final
 
 from flask import request
 
-from api.http.rights import current_principal
+from api.http.blueprint import current_principal
 from api.service import Service
 from graph_model import identity, labels
 from graph_model.answers.sources import possible_ids

@@ -22,10 +22,9 @@ from flask import Response, current_app, g, request
 from marshmallow import Schema, ValidationError
 from werkzeug.wsgi import get_input_stream
 
-from api.http.blueprint import Blueprint
+from api.http.blueprint import Blueprint, Principal, current_principal
 from api.http.bodies import UNPACKING_MEMORY, is_gzip, read_bounded, wire_hash
 from api.http.errors import Reason, flatten
-from api.http.rights import Principal, current_principal
 from api.schemas.producer import EventSchema, PlanSchema
 from api.service import Service, current_service
 from api.settings import Settings

@@ -1,6 +1,6 @@
 """Marquez's reads, for clients that were written against it.
 
-Names in paths are percent-encoded, slashes as ``%2F`` (``http.encoded_paths``). What
+Names in paths are percent-encoded, slashes as ``%2F`` (``http.blueprint``). What
 Marquez writes and we take in other ways is a 405 that says how.
 """
 
@@ -16,8 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from flask import Response, jsonify, request
 from werkzeug.exceptions import MethodNotAllowed
 
-from api.http.blueprint import Blueprint, TolerantParser
-from api.http.encoded_paths import decode_names
+from api.http.blueprint import Blueprint, TolerantParser, decode_names
 from api.marquez import entities, graphs, statistics
 from api.marquez.graphs import DATASET, JOB
 from api.schemas.fields import (
@@ -31,7 +30,7 @@ from api.schemas.fields import (
     TextField,
 )
 from api.service import current_service
-from api.service.sources import answer_errors, current_sources, lacking
+from api.service.parts import answer_errors, current_sources, lacking
 from graph_model.answers import classifications, dataset_writes, facets
 from graph_model.answers import jobs as job_answers
 from graph_model.answers import runs as run_answers
@@ -48,7 +47,7 @@ from graph_model.answers.search import search_names
 from graph_model.answers.sources import BoundedRows, Sources
 from graph_model.errors import InvalidFields, NotFound
 from graph_model.facts import DatasetRow
-from graph_model.governance.visible_nodes import walk_datasets
+from graph_model.governance.statements import walk_datasets
 from graph_model.lineage import Partial
 from graph_model.picture.json_form import to_json
 from graph_model.producers.openlineage.events.documents import RunEvent

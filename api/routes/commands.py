@@ -11,8 +11,7 @@ from typing import Any, Final
 from flask import request
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
-from api.http.blueprint import Blueprint
-from api.http.rights import current_principal
+from api.http.blueprint import Blueprint, current_principal
 from api.intake.commands import (
     WAIT_SECONDS,
     Covered,
@@ -34,7 +33,7 @@ from api.schemas.fields import (
     Truth,
 )
 from api.service import Service, current_service
-from api.service.sources import is_rebuilding
+from api.service.parts import is_rebuilding
 from graph_model import labels
 from graph_model.errors import Rebuilding
 from graph_model.facts import CommandRow

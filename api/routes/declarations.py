@@ -10,8 +10,7 @@ from typing import Any, Final
 from flask import Response, jsonify, request
 from marshmallow import Schema, fields, validate
 
-from api.http.blueprint import Blueprint
-from api.http.rights import DECLARING, Principal, current_principal
+from api.http.blueprint import DECLARING, Blueprint, Principal, current_principal
 from api.intake.commands import resolve_node
 from api.intake.declarations import (
     Author,
@@ -34,7 +33,7 @@ from api.schemas.fields import (
     expecting,
 )
 from api.service import Service, current_service
-from api.service.sources import current_sources, is_rebuilding
+from api.service.parts import current_sources, is_rebuilding
 from graph_model import labels
 from graph_model.answers.nodes import open_found
 from graph_model.errors import NotAllowed, Rebuilding

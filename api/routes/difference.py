@@ -11,7 +11,7 @@ from marshmallow import ValidationError, fields, validates_schema
 from api.http.blueprint import Blueprint
 from api.schemas.fields import Choice, Flag, Instant, IntegerField, Query, TextField
 from api.schemas.graph import MAX_DEPTH, ItemReply, ListReply, NodeReply, PartialReply, Reply
-from api.service.sources import current_sources, lacking, whole_or_later
+from api.service.parts import current_sources, lacking, whole_or_later
 from graph_model import labels
 from graph_model.answers.difference import versions
 from graph_model.answers.difference.plans import PlanPairs, plan_difference_reply, plan_partial

@@ -24,7 +24,7 @@ from api.schemas.fields import (
     expecting,
 )
 from api.service import Service, current_service
-from api.service.sources import current_sources, lacking
+from api.service.parts import current_sources, lacking
 from graph_model import labels
 from graph_model.answers.classifications import (
     assignment_reply,
@@ -66,7 +66,7 @@ from graph_model.governance.quality_rules import (
     without_rule,
     write_quality_rule,
 )
-from graph_model.governance.visible_nodes import walk_datasets
+from graph_model.governance.statements import walk_datasets
 from graph_model.naming import DEFAULT_RULES, Rules, rules_digest
 from graph_model.naming.rules_json import changed_tables, read_rules, write_rules
 from graph_model.picture.json_form import to_json

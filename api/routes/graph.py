@@ -37,7 +37,7 @@ from api.schemas.graph import (
     SearchQuery,
 )
 from api.service import current_service
-from api.service.sources import current_sources, lacking, whole_or_later
+from api.service.parts import current_sources, lacking, whole_or_later
 from graph_model import labels
 from graph_model.answers import dataset_writes
 from graph_model.answers import datasets as dataset_answers

@@ -13,13 +13,12 @@ from marshmallow import fields
 from werkzeug.exceptions import NotAcceptable, UnsupportedMediaType
 from werkzeug.http import parse_options_header
 
-from api.http.blueprint import Blueprint
-from api.http.rights import ASKING
+from api.http.blueprint import ASKING, Blueprint
 from api.intake.documents import current_delivery
 from api.schemas.fields import Choice, Flag, Instant, IntegerField, Query, TextField
 from api.schemas.graph import MAX_DEPTH, REACHES, DepthReply, PartialReply, Reply
 from api.service import current_service
-from api.service.sources import current_sources, lacking, whole_or_later
+from api.service.parts import current_sources, lacking, whole_or_later
 from graph_model import labels
 from graph_model.answers.impact.changes import COLUMN_CHANGES
 from graph_model.answers.impact.check import check_plans, check_reply, impact_of_change

@@ -15,9 +15,8 @@ from flask import Response, jsonify
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from api.http import metrics as measured
-from api.http.blueprint import Blueprint
+from api.http.blueprint import OPEN, Blueprint
 from api.http.errors import RETRY_AFTER_SECONDS
-from api.http.rights import OPEN
 from api.schemas.fields import Choice, Flag, IntegerField, Query, RequestBody, TextField
 from api.service import current_service
 from api.service.readiness import ask

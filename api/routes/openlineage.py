@@ -16,10 +16,9 @@ from typing import Any, Final
 
 from flask import Response, jsonify, request
 
-from api.http.blueprint import Blueprint
+from api.http.blueprint import REPORTING, Blueprint
 from api.http.bodies import require_json
 from api.http.errors import Reason
-from api.http.rights import REPORTING
 from api.intake.documents import (
     LARGE,
     Reading,

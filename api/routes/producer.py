@@ -22,9 +22,8 @@ from typing import Any, Final
 from flask import Response, current_app, request
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
-from api.http.blueprint import Blueprint
+from api.http.blueprint import REPORTING, Blueprint, current_principal
 from api.http.bodies import CONTENT_TYPES, api_version
-from api.http.rights import REPORTING, current_principal
 from api.intake.documents import (
     ANY_SIZE,
     LARGE,

@@ -8,8 +8,7 @@ from typing import Any, Final
 from flask import Response, jsonify
 from marshmallow import Schema, fields
 
-from api.http.blueprint import Blueprint
-from api.http.rights import ASKING
+from api.http.blueprint import ASKING, Blueprint
 from api.schemas.fields import Checked, Choice, OptionalTextField, RequestBody
 from graph_model.errors import DocumentTooLarge
 from graph_model.labels import (

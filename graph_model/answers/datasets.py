@@ -32,7 +32,7 @@ from graph_model.answers.nodes import (
 from graph_model.answers.openlineage_reports import ColumnDescription, Tag
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.facts import DatasetRow, LogicalPlanRow, RenameRow
-from graph_model.governance.visible_nodes import walk_datasets
+from graph_model.governance.statements import walk_datasets
 from graph_model.lineage import HUB_LIMIT, ColumnNode, holders
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.read_rule import END

@@ -32,7 +32,7 @@ from graph_model.answers.nodes import dataset_references, find_job, job_referenc
 from graph_model.answers.overview import Totals
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.facts import DatasetRow, ExecutionRow
-from graph_model.governance.visible_nodes import walk_datasets
+from graph_model.governance.statements import walk_datasets
 from graph_model.lineage import Partial, PlanUse, Question, Reach
 from graph_model.picture.layout import Box, arrange
 from graph_model.picture.view import (

@@ -19,8 +19,7 @@ from graph_model import identity, labels
 from graph_model.answers.sources import Sources
 from graph_model.errors import InvalidReference, NotFound
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow, NameRow
-from graph_model.governance.statements import Governance
-from graph_model.governance.visible_nodes import hide_nodes, mark_nodes
+from graph_model.governance.statements import Governance, hide_nodes, mark_nodes
 from graph_model.lineage import HUB_LIMIT
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.merging import Reports

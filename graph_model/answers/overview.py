@@ -11,7 +11,7 @@ from graph_model.answers.lineage import draw_answer, filter_answer
 from graph_model.answers.nodes import Selection, filter_of, show_view
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.facts import DatasetRow, JobRow
-from graph_model.governance.visible_nodes import walk_datasets
+from graph_model.governance.statements import walk_datasets
 from graph_model.lineage import HUB_LIMIT, Answer, Partial, PlanUse
 from graph_model.lineage.questions import count_left_out
 from graph_model.picture.filtering import (

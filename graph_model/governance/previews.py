@@ -16,8 +16,7 @@ from typing import Final
 from graph_model import identity, naming
 from graph_model.errors import HeadwaterError
 from graph_model.governance.layers import Layers
-from graph_model.governance.statements import Governance
-from graph_model.governance.visible_nodes import walk_datasets
+from graph_model.governance.statements import Governance, walk_datasets
 from graph_model.naming import Rules
 from graph_model.producers.producer import SpelledRead, Spellings
 from graph_model.producers.registry import PRODUCERS, Producers

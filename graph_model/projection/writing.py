@@ -7,7 +7,7 @@
 In between a process may end, or the engine. The documents of a round are pending until both have
 it, so the round is repeated, which changes nothing that is there; and an engine that ended gets
 its elements from the catalogue. From such an end until it has them, answers are partial
-(``api.service.sources``); in an ordinary round rows are there moments before the engine has them.
+(``api.service.parts``); in an ordinary round rows are there moments before the engine has them.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Final
 
 class Role(StrEnum):
     """A key has one or more; ``ADMIN`` has them all. A route names the one that it needs
-    (``api.http.rights``).
+    (``api.http.blueprint``).
     """
 
     READER = "reader"

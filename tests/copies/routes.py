@@ -6,8 +6,7 @@ from typing import Any
 
 from flask import Response
 
-from api.http.blueprint import Blueprint
-from api.http.rights import REPORTING
+from api.http.blueprint import REPORTING, Blueprint
 from api.intake.documents import ANY_SIZE, Reading, current_delivery, take
 from api.service import current_service
 from graph_model.producers.producer import Reported

@@ -29,7 +29,7 @@ from graph_model.answers.nodes import (
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
 from graph_model.facts import ExecutionRow
-from graph_model.governance.visible_nodes import hide_nodes
+from graph_model.governance.statements import hide_nodes
 from graph_model.lineage import Partial, Question
 from graph_model.picture.json_form import graph_reply, to_json
 from graph_model.picture.view import DatasetNode, GraphView, JobNode, JobReference, mark_declared

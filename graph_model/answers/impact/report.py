@@ -22,8 +22,7 @@ from graph_model.answers.facets import owners_of
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
 from graph_model.facts import DatasetRow, Edge, ExecutionRow, JobRow
-from graph_model.governance.statements import Governance
-from graph_model.governance.visible_nodes import walk_datasets
+from graph_model.governance.statements import Governance, walk_datasets
 from graph_model.lineage import (
     HUB_LIMIT,
     Answer,

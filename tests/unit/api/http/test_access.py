@@ -9,9 +9,8 @@ from flask import Flask
 
 from api import routes
 from api.http.access import Guard, NoKeys, Rates, needed_role, presented_key
-from api.http.blueprint import Api
+from api.http.blueprint import EVERYBODY, Api, Principal
 from api.http.bodies import PROCESS_MARK, wire_hash
-from api.http.rights import EVERYBODY, Principal
 from api.serving.server import check_keys, is_loopback
 from api.settings import read_settings
 from graph_model.errors import ConfigurationError, InvalidInput, NotAuthenticated

@@ -12,7 +12,7 @@ import pytest
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from api.http.signatures import SKEW_MS, SignedRequest, proves, read_signature
+from api.http.access import SKEW_MS, SignedRequest, proves, read_signature
 from graph_model.errors import WrongSignature
 
 NOW = datetime(2026, 3, 1, 10, 0, tzinfo=UTC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.service.sources import lacking
+from api.service.parts import lacking
 from graph_model.lineage import Partial
 from tests.e2e.producer_service import headwater
 
