@@ -23,7 +23,7 @@ from tests.work import grows_too_fast
 _OTHERS: Final = ("graph_model.stores", "graph_model.projection")
 _TIMES: Final = 3.0
 """A linear cost doubles, a quadratic one grows by four."""
-_CHARACTERS: Final = 900
+_CHARACTERS: Final = 450
 _ITEMS: Final = 40
 #: Functions that are not linear, and why that is no harm.
 _BOUNDED: Final = {

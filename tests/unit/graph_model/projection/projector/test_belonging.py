@@ -410,7 +410,10 @@ def test_a_graph_of_another_journal_is_made_anew(folder: Path, tmp_path: Path) -
     check_whole(folder, foreign, "none of the jobs that the catalogue names", 1, 2)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize(
+    "seed",
+    [*range(8), *(pytest.param(seed, marks=pytest.mark.part("recovery")) for seed in range(8, 30))],
+)
 def test_wherever_a_bit_of_the_catalogue_flips_the_service_starts_and_a_rebuild_mends_all(
     tmp_path: Path, seed: int
 ) -> None:
