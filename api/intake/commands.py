@@ -19,7 +19,8 @@ from api.service import Service
 from graph_model import identity, labels
 from graph_model.answers.sources import possible_ids
 from graph_model.errors import InvalidReference, NotFound
-from graph_model.governance.fields import NamedNode, write_key, write_node
+from graph_model.governance.classifications import Assignment, write_assignment
+from graph_model.governance.fields import NamedNode, node_ids, write_key, write_node
 from graph_model.producers.commands import (
     COMMAND_KIND,
     MOST_CUTOFFS,
@@ -119,6 +120,34 @@ def state_hidden(node: NamedNode, *, hidden: bool) -> Statement:
     """Hide a dataset or a job, or show it again."""
     value = write_value({"node": write_node(node)}) if hidden else None
     return Statement(CommandKind.HIDE, write_key(node.kind, *node.names), value)
+
+
+def classify(
+    tag: str, name: NamedNode, node: str, owner: str, note: str, service: Service
+) -> Assignment:
+    """The assignment of a tag to a node (its name and its id), stated unless it holds already."""
+    assignment = Assignment(tag, name, owner, note)
+    known = service.governance.assigned.get((tag, node))
+    if known is None or (known.owner, known.note) != (owner, note):
+        value = write_value(write_assignment(assignment))
+        statement = Statement(CommandKind.CLASSIFY, assignment.key, value)
+        declare([statement], f"{tag} {name}", note, service)
+    return service.governance.assigned.get((tag, node), assignment)
+
+
+def declassify(tag: str, node: str, service: Service) -> Assignment:
+    """Take a tag off a node (an id), under each of its names. Raises NotFound where it has none."""
+    rules = service.projector.rules
+    held = [
+        assignment
+        for assignment in service.governance.assignments
+        if assignment.tag == tag and node in node_ids(assignment.node, rules)
+    ]
+    if not held:
+        raise NotFound(f"{tag} on", node)
+    statements = [Statement(CommandKind.CLASSIFY, assignment.key, None) for assignment in held]
+    declare(statements, f"{tag} {held[0].node}", "", service)
+    return held[0]
 
 
 # --------------------------------------------------------------------------------------------------

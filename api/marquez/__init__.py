@@ -1,9 +1,10 @@
-"""Marquez's reads under ``/api/v1``, for its web page and its Python client.
+"""Marquez's API under ``/api/v1``, for its web page and its clients.
 
 Shapes, names and node ids are Marquez's; the answers are Headwater's own. In reading order:
 
-``routes``    the routes and their queries; what is not served is a 405 with the reason
-``entities``  datasets with versions, jobs and runs in Marquez's spelling
-``graphs``    the graphs of tables and of columns; node ids <-> our datasets, columns and jobs
-``statistics``  runs, jobs and datasets by hour or day
+``routes``      the reads and their queries
+``changes``     tags and deletes by our commands; what is not served is a 405 with the reason
+``entities``    datasets with versions, jobs and runs in Marquez's spelling
+``graphs``      the graphs of tables and of columns; node ids <-> our datasets, columns and jobs
+``statistics``  runs, jobs, datasets and sources by hour or day
 """

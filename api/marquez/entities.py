@@ -1,17 +1,20 @@
 """Datasets with versions, jobs and runs in Marquez's spelling: absent values are null.
 
-A dataset's version is the execution that wrote it: one id for it everywhere. A node was created
-when a run named it first; nothing says when a namespace was. ``partial`` of a dataset or a job,
-ours, says that a list within it was cut.
+A dataset's version is the execution that wrote it, a job's its plan: one id for it everywhere,
+spelled as the UUID that Marquez's clients parse. A node was created when a run named it first.
+``partial`` of a dataset or a job, ours, says that a list within it was cut.
+
+    ex_240cfd1ca5b26949a04f0dab9b0133bf  =>  240cfd1c-a5b2-6949-a04f-0dab9b0133bf
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
+from uuid import UUID
 
 from graph_model import identity, labels
-from graph_model.answers.facets import FacetView
+from graph_model.answers.facets import FacetView, facets_in_force
 from graph_model.answers.jobs import PlanItem, job_ends, sources_of_plans
 from graph_model.answers.nodes import ExecutionView, times_seen
 from graph_model.answers.openlineage import Name, name_of
@@ -32,10 +35,13 @@ _STATES = {
     labels.ABORTED: "ABORTED",
 }
 _NANOSECONDS = 1_000_000
+_DIGEST: Final = 32  # characters
 MOST_FIELDS: Final = 50_000
 """Fields of all datasets of an answer; the datasets behind them are listed without theirs."""
 MOST_DESCRIBED: Final = 100
-"""Versions of an answer with their fields: each is a question about its time."""
+"""Versions of an answer with their fields (each is a question about its time), datasets and jobs
+with their facets.
+"""
 MOST_ENDS: Final = 1_000
 """Inputs, and outputs, of one job that are listed."""
 
@@ -44,22 +50,45 @@ def identified(name: Name) -> Json:
     return {"namespace": name.namespace, "name": name.name}
 
 
+def version_of(key: str) -> str:
+    """The id of an execution, a plan, a schema or a run as a UUID; another text as it is."""
+    digest = key.rpartition("_")[2]
+    return str(UUID(digest)) if identity.kind_of(key) and len(digest) == _DIGEST else key
+
+
+def key_of(kind: str, version: str) -> str:
+    """The id of this kind (``labels``) behind a version; a text that is none as it is."""
+    try:
+        return f"{identity.PREFIXES[kind]}_{UUID(version).hex}"
+    except ValueError:
+        return version
+
+
 # --- datasets ------------------------------------------------------------------------------------
 
 
-def datasets_json(sources: Sources, rows: Sequence[DatasetRow], at: int | None) -> list[Json]:
-    """Datasets without their facets, in this order."""
+def datasets_json(
+    sources: Sources,
+    rows: Sequence[DatasetRow],
+    at: int | None,
+    tags: Mapping[str, tuple[str, ...]] | None = None,
+) -> list[Json]:
+    """Datasets in this order, the first ``MOST_DESCRIBED`` with their facets; ``tags`` where these
+    have changed since ``sources`` were read.
+    """
     ids = [row.id for row in rows]
     schemas = sources.catalogue.newest_schemas(ids, at)
     written = History(sources.catalogue).writes.last(ids, at)
     seen = times_seen(sources, ids, at)
     writers = sources.catalogue.last_writers(ids, at)
-    tags = sources.governance.tags
+    facets = facets_in_force(sources, ids[:MOST_DESCRIBED], labels.DATASET, at)
+    tags = sources.governance.tags if tags is None else tags
     items = []
     room = MOST_FIELDS
     for row in rows:
         schema = schemas.get(row.id)
-        fields = _fields(row.id, schema.columns, tags) if schema else []
+        own = facets.get(row.id, {})
+        fields = _fields(row.id, schema.columns, tags, own) if schema else []
         cut = len(fields) > room
         fields = [] if cut else fields
         room -= len(fields)
@@ -67,43 +96,62 @@ def datasets_json(sources: Sources, rows: Sequence[DatasetRow], at: int | None) 
         first, last = seen.get(row.id, (written.get(row.id),) * 2)
         items.append(
             {
-                **_described(name_of(row.uri, row.scope), row.uri),
+                **_described(name_of(row.uri, row.scope), own),
                 "createdAt": iso(first),
                 "updatedAt": iso(last if last is None else max(last, written.get(row.id, last))),
                 "fields": fields,
                 "tags": list(tags.get(row.id, ())),
                 "lastModifiedAt": iso(written.get(row.id)),
-                "lastLifecycleState": None,
-                "description": None,
-                "currentVersion": writer.id if writer else None,
+                "lastLifecycleState": text_in(own, *_LIFECYCLE) or "",
+                "currentVersion": version_of(writer.id) if writer else None,
                 "columnLineage": None,
-                "facets": {},
-                "deleted": False,
+                "facets": _with_schema(own, fields),
+                "deleted": text_in(own, *_LIFECYCLE) == "DROP",
                 "partial": to_json(Partial("columns", MOST_FIELDS) if cut else None),
             }
         )
     return items
 
 
-def _described(name: Name, uri: str) -> Json:
+_LIFECYCLE: Final = ("lifecycleStateChange", "lifecycleStateChange")
+_SCHEMA: Final = "schema"
+
+
+def _with_schema(facets: Mapping[str, Any], fields: Sequence[Json]) -> Json:
+    """The schema is kept apart from the facets, once for all runs that report it."""
+    listed = [{key: field[key] for key in ("name", "type", "description")} for field in fields]
+    return {**({_SCHEMA: {"fields": listed}} if listed else {}), **facets}
+
+
+def _described(name: Name, facets: Mapping[str, Any]) -> Json:
     return {
         "id": identified(name),
         "type": "DB_TABLE",
         "name": name.name,
-        "physicalName": uri,
+        "physicalName": name.name,
         "namespace": name.namespace,
         "sourceName": name.namespace,
+        "description": text_in(facets, "documentation", "description"),
     }
 
 
-def _fields(dataset: str, columns: str, tags: Mapping[str, tuple[str, ...]]) -> list[Json]:
+def _fields(
+    dataset: str, columns: str, tags: Mapping[str, tuple[str, ...]], facets: Mapping[str, Any]
+) -> list[Json]:
+    told = facets.get(_SCHEMA)
+    listed = told.get("fields") if isinstance(told, dict) else None
+    words = {
+        field.get("name"): field.get("description")
+        for field in (listed if isinstance(listed, list) else ())
+        if isinstance(field, dict)
+    }
     spellings = sorted(read_spellings(columns).items(), key=lambda pair: pair[1].position)
     return [
         {
             "name": spelling.name,
             "type": spelling.type,
             "tags": list(tags.get(identity.column_id(dataset, path), ())),
-            "description": None,
+            "description": words.get(spelling.name),
         }
         for path, spelling in spellings
     ]
@@ -119,27 +167,34 @@ def versions_json(
     tags = sources.governance.tags
     items = []
     for place, write in enumerate(writes):
-        brief = briefs.get(write.run)
-        run = run_json(brief.run_id if brief else write.run, write.state, None, write.at)
         schema = None
         if place < MOST_DESCRIBED:
             at = parse_instant(write.counted_at or write.at)
             schema = sources.catalogue.newest_schemas((row.id,), at).get(row.id)
+        fields = _fields(row.id, schema.columns, tags, {}) if schema else []
         items.append(
             {
-                **_described(name_of(row.uri, row.scope), row.uri),
+                **_described(name_of(row.uri, row.scope), {}),
                 "createdAt": write.at,
-                "version": write.id,
-                "fields": _fields(row.id, schema.columns, tags) if schema else [],
+                "version": version_of(write.id),
+                "fields": fields,
                 "tags": list(tags.get(row.id, ())),
-                "lifecycleState": None,
-                "description": None,
-                "currentSchemaVersion": schema.id if schema else None,
-                "createdByRun": {**run, "durationMs": write.duration_ms} if write.job else None,
-                "facets": {},
+                "lifecycleState": "",
+                "currentSchemaVersion": version_of(schema.id) if schema else None,
+                "createdByRun": _version_run(write, briefs.get(write.run)),
+                "facets": _with_schema({}, fields),
             }
         )
     return items
+
+
+def _version_run(write: ExecutionView, brief: RunBrief | None) -> Json | None:
+    if write.job is None:
+        return None
+    run = brief.run_id if brief else version_of(write.run)
+    reply = run_json(run, write.state, brief.started_at if brief else None, write.at)
+    version = _versioned(Name(write.job.namespace, write.job.name), write.plan)
+    return {**reply, "durationMs": write.duration_ms, "jobVersion": version}
 
 
 def facets_json(facets: Iterable[FacetView]) -> Json:
@@ -159,50 +214,67 @@ def text_in(facets: Mapping[str, Any], name: str, key: str) -> str | None:
 
 
 def jobs_json(sources: Sources, rows: Sequence[JobRow], at: int | None) -> list[Json]:
-    """Jobs with their newest run, without facets, in this order."""
+    """Jobs with their newest run in this order, the first ``MOST_DESCRIBED`` with their facets."""
     ids = [row.id for row in rows]
     ends = job_ends(sources, ids)
     known = {key for end in ends.values() for key in end.read | end.written}
     names = {row.id: name_of(row.uri, row.scope) for row in sources.catalogue.datasets(known)}
     newest = sources.catalogue.last_executions(ids, at)
-    briefs = _briefs(sources, newest.values())
+    ran = {key: last for key, last in newest.items() if last.kind != labels.DECLARATION_KIND}
+    briefs = _briefs(sources, ran.values())
+    parents = _parents(sources, ran)
     seen = times_seen(sources, ids, at)
+    facets = facets_in_force(sources, ids[:MOST_DESCRIBED], labels.JOB, at)
     items = []
     for row in rows:
-        last = newest.get(row.id)
-        run = None
-        if last is not None:
-            version = _versioned(Name(row.namespace, row.name), last.logical_plan)
-            run = {**_newest_run(last, briefs.get(last.run)), "jobVersion": version}
-        end = ends[row.id]
+        name, last = Name(row.namespace, row.name), ran.get(row.id)
+        run = None if last is None else _newest_run(name, last, briefs.get(last.run))
+        end, own, parent = ends[row.id], facets.get(row.id, {}), parents.get(row.id)
         inputs, outputs = (_listed(side, names) for side in (end.read, end.written))
         most = max(len(inputs), len(outputs))
         cut = Partial("nodes", MOST_ENDS) if most > MOST_ENDS else end.partial
+        version = version_of(newest[row.id].logical_plan) if row.id in newest else None
         items.append(
             {
-                "id": identified(Name(row.namespace, row.name)),
-                "type": "BATCH",
+                "id": identified(name),
+                "type": _TYPES.get(text_in(own, "jobType", "processingType") or "", "BATCH"),
                 "name": row.name,
-                "simpleName": row.name,
-                "parentJobName": None,
+                "simpleName": row.name.removeprefix(f"{parent}.") if parent else row.name,
+                "parentJobName": parent,
                 "parentJobUuid": None,
                 "createdAt": iso(seen[row.id][0]) if row.id in seen else None,
-                "updatedAt": iso(last.at) if last else None,
+                "updatedAt": iso(newest[row.id].at) if row.id in newest else None,
                 "namespace": row.namespace,
                 "inputs": inputs[:MOST_ENDS],
                 "outputs": outputs[:MOST_ENDS],
-                "location": None,
-                "description": None,
+                "location": text_in(own, *_LOCATION),
+                "description": text_in(own, "documentation", "description"),
                 "latestRun": run,
                 "latestRuns": [run] if run else [],
-                "facets": {},
-                "currentVersion": run["jobVersion"]["version"] if run else None,
-                "labels": [],
+                "facets": own,
+                "currentVersion": version,
+                "labels": [word for key in _LABELS if (word := text_in(own, "jobType", key))],
                 "tags": [],
                 "partial": to_json(cut),
             }
         )
     return items
+
+
+_TYPES: Final = {"STREAMING": "STREAM", "SERVICE": "SERVICE"}
+_LOCATION: Final = ("sourceCodeLocation", "url")
+_LABELS: Final = ("jobType", "integration")
+
+
+def _parents(sources: Sources, newest: Mapping[str, ExecutionRow]) -> dict[str, str]:
+    """Per job the name of the job whose run started its newest one."""
+    rows = sources.catalogue.runs.first_of_runs({row.run for row in newest.values()})
+    above = {row.run: row.parent_job for row in rows if row.parent_job not in ("", row.job)}
+    wanted = set(above.values()) - sources.hidden
+    names = {job.id: job.name for job in sources.catalogue.jobs(wanted)}
+    return {
+        key: names[above[row.run]] for key, row in newest.items() if above.get(row.run) in names
+    }
 
 
 def job_versions_json(sources: Sources, row: JobRow, plans: Sequence[PlanItem]) -> list[Json]:
@@ -216,20 +288,22 @@ def job_versions_json(sources: Sources, row: JobRow, plans: Sequence[PlanItem]) 
     last = sources.catalogue.last_of_plans([plan.id for plan in plans], None)
     briefs = _briefs(sources, last.values())
     first = {span.logical_plan: span.first for span in sources.catalogue.plan_spans(last, None)}
+    own = facets_in_force(sources, (row.id,), labels.JOB, None).get(row.id, {})
+    name = Name(row.namespace, row.name)
     items = []
     for plan in plans:
         run = last.get(plan.id)
         items.append(
             {
-                "id": _versioned(Name(row.namespace, row.name), plan.id),
+                "id": _versioned(name, plan.id),
                 "name": row.name,
                 "createdAt": iso(first.get(plan.id)),
-                "version": plan.id,
+                "version": version_of(plan.id),
                 "namespace": row.namespace,
-                "location": None,
+                "location": text_in(own, *_LOCATION),
                 "inputs": _listed([dataset.id for dataset in plan.sources], names),
                 "outputs": _listed([plan.target.id] if plan.target else [], names),
-                "latestRun": None if run is None else _newest_run(run, briefs.get(run.run)),
+                "latestRun": None if run is None else _newest_run(name, run, briefs.get(run.run)),
             }
         )
     return items
@@ -242,16 +316,23 @@ def _listed(ids: Collection[str], names: Mapping[str, Name]) -> list[Json]:
 # --- runs ----------------------------------------------------------------------------------------
 
 
-def runs_json(listed: RunPage) -> list[Json]:
-    """The runs of a page, those that have not ended first."""
-    ended = [_run_of(view, listed.reported.get(view.id)) for view in listed.page.items]
-    return [*map(brief_json, listed.open_runs), *ended]
+def runs_json(sources: Sources, job: str, name: Name, listed: RunPage) -> list[Json]:
+    """The runs of a page of this job (its id and name), the open ones first, each once."""
+    shown = {brief.run: brief_json(brief) for brief in listed.open_runs}
+    for view in listed.page.items:
+        shown.setdefault(view.id, _run_of(view, listed.reported.get(view.id)))
+    last = sources.catalogue.last_of_runs(shown).items()
+    plans = {key: _versioned(name, row.logical_plan) for key, row in last if row.job == job}
+    return [{**run, "jobVersion": plans.get(key)} for key, run in shown.items()]
 
 
 def _run_of(view: RunView, brief: RunBrief | None) -> Json:
-    """A run under the client's own id where it reported one."""
+    """A run under the client's own id where it reported one, and in its state: an aborted run's
+    executions are failed ones.
+    """
     started = view.started_at or (brief.started_at if brief else None)
-    return run_json(brief.run_id if brief else view.id, view.state, started, view.ended_at)
+    state = brief.state if brief and brief.state not in labels.STATES else view.state
+    return run_json(brief.run_id if brief else version_of(view.id), state, started, view.ended_at)
 
 
 def brief_json(brief: RunBrief) -> Json:
@@ -260,7 +341,7 @@ def brief_json(brief: RunBrief) -> Json:
 
 
 def ended_json(view: RunView) -> Json:
-    return run_json(view.id, view.state, view.started_at, view.ended_at)
+    return run_json(version_of(view.id), view.state, view.started_at, view.ended_at)
 
 
 def versions_of_run(sources: Sources, view: RunView | None) -> Json:
@@ -297,7 +378,7 @@ def _dataset_versions(versions: Mapping[str, str], names: Mapping[str, Name]) ->
 
 
 def _versioned(name: Name, version: str) -> Json:
-    return {**identified(name), "version": version}
+    return {**identified(name), "version": version_of(version)}
 
 
 def run_json(run: str, state: str, started: str | None, ended: str | None) -> Json:
@@ -324,10 +405,19 @@ def _briefs(sources: Sources, rows: Iterable[ExecutionRow]) -> Mapping[str, RunB
     return RunTrees(sources).states(runs, max(runs.values(), default=0))
 
 
-def _newest_run(row: ExecutionRow, brief: RunBrief | None) -> Json:
+def states_of(sources: Sources, jobs: Sequence[JobRow]) -> dict[str, str]:
+    """Per job (an id) the state of its newest run in Marquez's words."""
+    newest = sources.catalogue.last_executions([row.id for row in jobs], None)
+    briefs = _briefs(sources, newest.values())
+    told = {key: briefs.get(row.run, row).state for key, row in newest.items()}
+    return {key: _STATES.get(state, "RUNNING") for key, state in told.items()}
+
+
+def _newest_run(name: Name, row: ExecutionRow, brief: RunBrief | None) -> Json:
+    version = {"jobVersion": _versioned(name, row.logical_plan)}
     if brief is not None:
-        return brief_json(brief)
+        return {**brief_json(brief), **version}
     duration = None if row.duration_ns is None else row.duration_ns // _NANOSECONDS
     started = None if duration is None else iso(row.claimed_at - duration)
-    reply = run_json(row.run, row.state, started, iso(row.claimed_at))
-    return {**reply, "durationMs": duration}
+    reply = run_json(version_of(row.run), row.state, started, iso(row.claimed_at))
+    return {**reply, "durationMs": duration, **version}

@@ -18,7 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from api.marquez.entities import datasets_json, jobs_json
+from api.marquez.entities import datasets_json, jobs_json, key_of, version_of
+from graph_model import labels
 from graph_model.answers import lineage as lineage_answer
 from graph_model.answers.jobs import job_ends
 from graph_model.answers.openlineage import Name, find_dataset, find_job, name_of
@@ -78,6 +79,8 @@ def _table_nodes(sources: Sources, view: GraphView, at: int | None) -> list[Json
         **dict(zip((row.id for row in rows), datasets_json(sources, rows, at), strict=True)),
         **dict(zip((row.id for row in jobs), jobs_json(sources, jobs, at), strict=True)),
     }
+    for row in jobs:
+        data[row.id]["currentRunUuid"] = (data[row.id]["latestRun"] or {}).get("id")
     into, out = _beside(edges)
     return [
         {
@@ -104,7 +107,7 @@ def columns(
         for dataset in asked
     ]
     partial = next((view.partial for view in views if view.partial), cut)
-    return _reply(_column_nodes(views), partial or lack)
+    return _reply(_column_nodes(node.sources, views, node.at), partial or lack)
 
 
 def _asked(node: Node) -> tuple[tuple[str, ...], Partial | None]:
@@ -116,7 +119,7 @@ def _asked(node: Node) -> tuple[tuple[str, ...], Partial | None]:
     return tuple(sorted(end.written))[:MOST_OUTPUTS], cut
 
 
-def _column_nodes(views: Iterable[GraphView]) -> list[Json]:
+def _column_nodes(sources: Sources, views: Iterable[GraphView], at: int | None) -> list[Json]:
     drawn = {node.id: node for view in views for node in view.nodes}
     edges = {
         edge.id: edge for view in views for edge in view.edges if isinstance(edge, ColumnEdgeView)
@@ -134,16 +137,21 @@ def _column_nodes(views: Iterable[GraphView]) -> list[Json]:
     ids = {key: f"{table.node(FIELD)}:{column.name}" for key, (column, table) in named.items()}
     shown = [edge for edge in edges.values() if edge.source in ids and edge.target in ids]
     into, out = _beside([(ids[edge.source], ids[edge.target]) for edge in shown])
+    writers = sources.catalogue.last_writers(tables, at)
+    versions = {key: version_of(row.id) for key, row in writers.items()}
     inputs: dict[str, list[Json]] = {}
     for edge in shown:
         source, table = named[edge.source]
-        inputs.setdefault(edge.target, []).append(_input(source, table, edge))
+        version = versions.get(source.dataset_id)
+        inputs.setdefault(edge.target, []).append(_input(source, table, version, edge))
     touched = {end for edge in shown for end in (edge.source, edge.target)}
     return [
         {
             "id": ids[key],
             "type": "DATASET_FIELD",
-            "data": _column_data(column, table, inputs.get(key, [])),
+            "data": _column_data(
+                column, table, versions.get(column.dataset_id), inputs.get(key, [])
+            ),
             # Backwards, as Marquez has them: its page looks for the upstream column there.
             "inEdges": [_edge(ids[key], source) for source in into.get(ids[key], ())],
             "outEdges": [_edge(ids[key], target) for target in out.get(ids[key], ())],
@@ -153,12 +161,14 @@ def _column_nodes(views: Iterable[GraphView]) -> list[Json]:
     ]
 
 
-def _column_data(column: ColumnNodeView, table: Name, inputs: list[Json]) -> Json:
+def _column_data(
+    column: ColumnNodeView, table: Name, version: str | None, inputs: list[Json]
+) -> Json:
     first = inputs[0] if inputs else {}
     return {
         "namespace": table.namespace,
         "dataset": table.name,
-        "datasetVersion": None,
+        "datasetVersion": version,
         "field": column.name,
         "fieldType": column.type or "",
         "transformationDescription": first.get("transformationDescription"),
@@ -167,11 +177,11 @@ def _column_data(column: ColumnNodeView, table: Name, inputs: list[Json]) -> Jso
     }
 
 
-def _input(source: ColumnNodeView, table: Name, edge: ColumnEdgeView) -> Json:
+def _input(source: ColumnNodeView, table: Name, version: str | None, edge: ColumnEdgeView) -> Json:
     return {
         "namespace": table.namespace,
         "dataset": table.name,
-        "datasetVersion": None,
+        "datasetVersion": version,
         "field": source.name,
         "transformationDescription": edge.expression or None,
         "transformationType": edge.how,
@@ -182,10 +192,22 @@ def column_lineage_of(sources: Sources, dataset: str) -> tuple[list[Json], Parti
     """The ``columnLineage`` of a dataset: each computed column with its inputs, one step up."""
     question = Question("", Direction.UPSTREAM, 1, columns=True, limit=MOST_NODES)
     view = lineage_answer.column_lineage(sources, dataset, None, question)
-    nodes = (node["data"] for node in _column_nodes([view]) if node["data"]["inputFields"])
-    kept = ("inputFields", "transformationDescription", "transformationType")
-    shown = [{"name": data["field"], **{key: data[key] for key in kept}} for data in nodes]
-    return shown, view.partial
+    nodes = _column_nodes(sources, [view], None)
+    columns = [node["data"] for node in nodes if node["data"]["inputFields"]]
+    return [_computed(column) for column in columns], view.partial
+
+
+def _computed(column: Json) -> Json:
+    """A column's data as a part of its dataset, without the versions of its inputs."""
+    kept = ("namespace", "dataset", "field", *_TRANSFORMATION)
+    return {
+        "name": column["field"],
+        "inputFields": [{key: end[key] for key in kept} for end in column["inputFields"]],
+        **{key: column[key] for key in _TRANSFORMATION},
+    }
+
+
+_TRANSFORMATION: Final = ("transformationDescription", "transformationType")
 
 
 def _beside(edges: Iterable[tuple[str, str]]) -> tuple[Mapping[str, list[str]], ...]:
@@ -226,8 +248,9 @@ def find_node(sources: Sources, text: str) -> Node:
     """The node of an id. Raises NotFound."""
     bare, marked, version = text.rpartition("#")
     if marked:
-        rows = sources.catalogue.executions_of((version,)) or (
-            *sources.catalogue.last_of_plans((version,), None).values(),
+        plan = key_of(labels.LOGICAL_PLAN, version)
+        rows = sources.catalogue.executions_of((key_of(labels.EXECUTION, version),)) or (
+            *sources.catalogue.last_of_plans((plan,), None).values(),
         )
         if rows and sources.hidden.isdisjoint((rows[0].job, rows[0].target)):
             return _find(sources, bare, rows[0].at)

@@ -1,7 +1,6 @@
 """Marquez's reads, for clients that were written against it.
 
-Names in paths are percent-encoded, slashes as ``%2F`` (``http.blueprint``). What
-Marquez writes and we take in other ways is a 405 that says how.
+Names in paths are percent-encoded, slashes as ``%2F`` (``http.blueprint``).
 """
 
 from __future__ import annotations
@@ -10,11 +9,13 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date
+from http import HTTPStatus
 from typing import Any, Final, NamedTuple, TypeVar
+from urllib.parse import unquote
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from flask import Response, jsonify, request
-from werkzeug.exceptions import MethodNotAllowed
+from flask import Response, jsonify
+from marshmallow.fields import Field
 
 from api.http.blueprint import Blueprint, TolerantParser, decode_names
 from api.marquez import entities, graphs, statistics
@@ -22,6 +23,7 @@ from api.marquez.graphs import DATASET, JOB
 from api.schemas.fields import (
     Checked,
     Choice,
+    Choices,
     Instant,
     IntegerField,
     OptionalTextField,
@@ -31,6 +33,7 @@ from api.schemas.fields import (
 )
 from api.service import current_service
 from api.service.parts import answer_errors, current_sources, lacking
+from graph_model import labels, naming
 from graph_model.answers import classifications, dataset_writes, facets
 from graph_model.answers import jobs as job_answers
 from graph_model.answers import runs as run_answers
@@ -45,8 +48,8 @@ from graph_model.answers.openlineage import (
 )
 from graph_model.answers.search import search_names
 from graph_model.answers.sources import BoundedRows, Sources
-from graph_model.errors import InvalidFields, NotFound
-from graph_model.facts import DatasetRow
+from graph_model.errors import NotFound
+from graph_model.facts import DatasetRow, JobRow
 from graph_model.governance.statements import walk_datasets
 from graph_model.lineage import Partial
 from graph_model.picture.json_form import to_json
@@ -62,26 +65,62 @@ _MOST_ROWS: Final = 1_000
 _MOST_OFFSET: Final = 10_000
 _MOST_RUNS: Final = 10
 _MOST_WITH_RUNS: Final = 25
-"""Jobs of a list with their newest runs, as many as Marquez's page shows; those behind with one."""
-_STATES: Final = ("RUNNING", "COMPLETED", "FAILED")
+"""Jobs of a list with their newest runs, datasets with the origins of their columns, as many as
+Marquez's page shows; jobs behind with one.
+"""
+#: Of a last run; the catalogue keeps an aborted one as failed.
+_STATES: Final = {
+    "NEW": "new",
+    "RUNNING": labels.RUNNING,
+    "COMPLETED": labels.COMPLETED,
+    "FAILED": labels.FAILED,
+    "ABORTED": labels.FAILED,
+}
 _BY_NAME: Final = "NAME"
 _BY_TIME: Final = "UPDATE_AT"
-_NO_WRITE: Final = (
-    "Headwater keeps what runs report: post OpenLineage events to /api/v1/lineage. Tags are set by"
-    " PUT /classifications, nodes are hidden and removed by POST /commands"
-)
 
 blueprint = Blueprint(
     "marquez", __name__, url_prefix=PREFIX, description="The reads of Marquez's API"
 )
-blueprint.ARGUMENTS_PARSER = TolerantParser()
-answer_errors(blueprint, lambda body: {"code": body["code"], "message": body["message"]})
+
+
+def spelled(body: Mapping[str, Any]) -> Json:
+    """Our error in Marquez's words; of a bad parameter with its list of errors.
+
+    no job 'job:etl/load' is known  =>  Job 'load' not found.
+    """
+    message = body["message"]
+    kind, quoted, rest = message.removeprefix("no ").partition(" '")
+    if message.startswith("no ") and quoted and rest.endswith("' is known"):
+        name = rest.removesuffix("' is known")
+        named = unquote(name.partition("/")[2]) if name.startswith(f"{JOB}:") else name
+        message = f"{kind.capitalize()} '{named}' not found."
+    reply = {"code": body["code"], "message": message}
+    return {**reply, "errors": [message]} if body["code"] == HTTPStatus.BAD_REQUEST else reply
+
+
+answer_errors(blueprint, spelled)
 decode_names(blueprint)
 
 
 class _PageQuery(Query):
     limit = IntegerField(0, _MOST_ROWS, load_default=100)
     offset = IntegerField(0, _MOST_OFFSET, load_default=0)
+
+
+class _States(Choices):
+    """Some of some words, in any case: a parameter that may come several times."""
+
+    def read(self, value: Any) -> tuple[str, ...]:
+        return super().read(str(value).upper())
+
+
+class _Parser(TolerantParser):
+    def value_of(self, field: Field[Any], values: list[str]) -> Any:
+        return ",".join(values) if isinstance(field, _States) else super().value_of(field, values)
+
+
+blueprint.ARGUMENTS_PARSER = _Parser()
 
 
 class _Word(Choice):
@@ -101,7 +140,7 @@ class _Day(Checked):
 
 
 class _JobsQuery(_PageQuery):
-    lastRunStates = _Word(_STATES, load_default=None)  # noqa: N815 - as on the wire
+    lastRunStates = _States(tuple(_STATES), load_default=())  # noqa: N815 - as on the wire
 
 
 class _LineageQuery(Query):
@@ -231,15 +270,18 @@ def tags(query: Mapping[str, Any]) -> Response:
     return jsonify(tags=[{"name": name, "description": None} for name in _part(names, query)])
 
 
+#: Nothing says when a namespace was; Marquez's Java client takes no null.
+_NO_TIME: Final = dict.fromkeys(("createdAt", "updatedAt"), iso(0))
+
+
 def _namespace(name: str) -> Json:
-    unknown = dict.fromkeys(("createdAt", "updatedAt", "ownerName", "description"))
-    return {"name": name, **unknown, "isHidden": False}
+    owner = {"ownerName": "anonymous", "description": None}
+    return {"name": name, **_NO_TIME, **owner, "isHidden": False}
 
 
 def _source(name: str) -> Json:
-    unknown = dict.fromkeys(("createdAt", "updatedAt", "description"))
     kind = name.partition(":")[0].upper()
-    return {"type": kind, "name": name, "connectionUrl": name, **unknown}
+    return {"type": kind, "name": name, "connectionUrl": name, **_NO_TIME, "description": None}
 
 
 def _namespaces(sources: Sources) -> tuple[list[str], Partial | None]:
@@ -262,12 +304,28 @@ def _datasets(sources: Sources, query: str = "") -> BoundedRows[tuple[DatasetRow
 
 
 def _datasets_of(sources: Sources, namespace: str) -> tuple[list[DatasetRow], Partial | None]:
-    """Those of a namespace, by name. Its last part stands in each of their URIs as it is, so that
-    the bound counts few others: postgres://db.example.org:5432 => 5432.
+    """Those of a namespace, by name. Its last part before a port stands in each of their URIs as it
+    is, so that the bound counts few others: postgres://db.example.org:5432 => db.example.org.
     """
-    walk = _datasets(sources, re.split(r"[^\w.-]", namespace)[-1])
+    namespace = _place(sources, namespace)
+    walk = _datasets(sources, re.split(r"[^\w.-]", _without_port(namespace))[-1])
     named = [(name, row.id, row) for row, name in walk if name.namespace == namespace]
     return [row for _, _, row in sorted(named)], walk.partial
+
+
+def _without_port(namespace: str) -> str:
+    place, _, port = namespace.rpartition(":")
+    return place if port.isdigit() else namespace
+
+
+def _place(sources: Sources, namespace: str) -> str:
+    """The namespace of datasets that this is a spelling of: s3a://lake => s3://lake."""
+    scheme, marked, _ = namespace.partition("://")
+    if not marked or "@" in scheme:
+        return namespace
+    uri = naming.openlineage_uri(namespace, "a.b.c", sources.rules)
+    places = naming.normalise(uri, "", sources.rules)
+    return naming.openlineage_pair(places[0].uri)[0] if len(places) == 1 else namespace
 
 
 # --- datasets ------------------------------------------------------------------------------------
@@ -282,7 +340,10 @@ def datasets(query: Mapping[str, Any], namespace: str) -> Response:
     rows, partial = _datasets_of(sources, namespace)
     if not rows and not partial and not _has_jobs(sources, namespace):
         raise NotFound("namespace", namespace)
-    shown = entities.datasets_json(sources, _part(rows, query), None)
+    part = _part(rows, query)
+    shown = entities.datasets_json(sources, part, None)
+    for row, reply in zip(part[:_MOST_WITH_RUNS], shown, strict=False):
+        reply["columnLineage"] = graphs.column_lineage_of(sources, row.id)[0] or None
     return jsonify(datasets=shown, totalCount=len(rows), partial=to_json(partial))
 
 
@@ -294,10 +355,7 @@ def dataset(namespace: str, dataset: str) -> Response:
     lack = lacking()
     sources, key = find_dataset(current_sources(), Name(namespace, dataset))
     (reply,) = entities.datasets_json(sources, sources.catalogue.datasets((key,)), None)
-    about = facets.dataset_facets(sources, key, None)
     columns, cut = graphs.column_lineage_of(sources, key)
-    reply["facets"] = entities.facets_json(about.facets)
-    reply["description"] = entities.text_in(reply["facets"], "documentation", "description")
     reply["columnLineage"] = columns or None
     reply["partial"] = reply["partial"] or to_json(cut or lack)
     return jsonify(reply)
@@ -329,14 +387,15 @@ def versions(query: Mapping[str, Any], namespace: str, dataset: str) -> Response
 def version(namespace: str, dataset: str, version: str) -> Response:
     """One write of a dataset, with the facets of its time."""
     sources, key = find_dataset(current_sources(), Name(namespace, dataset))
-    rows = sources.catalogue.executions_of((version,))
+    rows = sources.catalogue.executions_of((entities.key_of(labels.EXECUTION, version),))
     if not rows or rows[0].target != key or rows[0].job in sources.hidden:
-        raise NotFound("version", version)
+        raise NotFound("dataset version", version)
     (row,) = sources.catalogue.datasets((key,))
     writes = execution_views(sources, rows)
     (reply,) = entities.versions_json(sources, row, writes, current_service().clock())
     about = facets.dataset_facets(sources, key, rows[0].at)
-    return jsonify({**reply, "facets": entities.facets_json(about.facets)})
+    known = {**reply["facets"], **entities.facets_json(about.facets)}
+    return jsonify({**reply, "facets": known})
 
 
 # --- jobs and runs -------------------------------------------------------------------------------
@@ -361,23 +420,33 @@ def jobs_of(query: Mapping[str, Any], namespace: str) -> Response:
 def _jobs(query: Mapping[str, Any], namespace: str | None) -> Response:
     lack = lacking()
     sources = current_sources()
-    if len(request.args.getlist("lastRunStates")) > 1:
-        raise InvalidFields({"lastRunStates": ["one state: several are no filter here"]})
-    listed, total = _rows(
-        lambda limit, cursor: sources.catalogue.list_jobs(
+    wanted = query["lastRunStates"]
+    states = {_STATES[word] for word in wanted}
+
+    def listed(limit: int, cursor: str | None) -> Page[JobRow]:
+        page = sources.catalogue.list_jobs(
             hidden=sources.hidden,
             namespace=namespace,
             limit=limit,
             cursor=cursor,
-            state=(query["lastRunStates"] or "").lower() or None,
+            states=states,
             order=JobOrder.LAST_RUN_FALLING,
-        ),
-        query,
-    )
-    shown = entities.jobs_json(sources, [summary.job for summary in listed], None)
-    for summary, reply in zip(listed[:_MOST_WITH_RUNS], shown, strict=False):
-        reply["latestRuns"] = _newest_runs(sources, summary.job.id)
-    return jsonify(jobs=shown, totalCount=total, partial=to_json(lack))
+        )
+        return Page(tuple(summary.job for summary in page.items), page.total, page.next)
+
+    partial = lack
+    if len({"FAILED", "ABORTED"} & set(wanted)) == 1:
+        page = listed(_MOST_ROWS, None)
+        told = entities.states_of(sources, page.items)
+        kept = [row for row in page.items if told.get(row.id) in wanted]
+        rows, total = _part(kept, query), len(kept)
+        partial = lack or (Partial("jobs", _MOST_ROWS) if page.next else None)
+    else:
+        rows, total = _rows(listed, query)
+    shown = entities.jobs_json(sources, rows, None)
+    for row, reply in zip(rows[:_MOST_WITH_RUNS], shown, strict=False):
+        reply["latestRuns"] = _newest_runs(sources, row.id, reply)
+    return jsonify(jobs=shown, totalCount=total, partial=to_json(partial))
 
 
 @blueprint.route("/namespaces/<namespace>/jobs/<job>")
@@ -388,19 +457,18 @@ def job(namespace: str, job: str) -> Response:
     lack = lacking()
     sources, key = find_job(current_sources(), Name(namespace, job))
     (reply,) = entities.jobs_json(sources, sources.catalogue.jobs((key,)), None)
-    reply["latestRuns"] = _newest_runs(sources, key)
-    known = entities.facets_json(facets.job_facets(sources, key, None).facets)
-    reply["facets"] = known
-    reply["description"] = entities.text_in(known, "documentation", "description")
-    reply["location"] = entities.text_in(known, "sourceCodeLocation", "url")
+    reply["latestRuns"] = _newest_runs(sources, key, reply)
     reply["partial"] = reply["partial"] or to_json(lack)
     return jsonify(reply)
 
 
-def _newest_runs(sources: Sources, job: str) -> list[Json]:
-    now = current_service().clock()
+def _newest_runs(sources: Sources, job: str, reply: Json) -> list[Json] | None:
+    """Null, as the newest one, where the job has only been declared."""
+    if reply["latestRun"] is None:
+        return None
+    name, now = Name(reply["namespace"], reply["name"]), current_service().clock()
     page = run_answers.runs(sources, job, limit=_MOST_RUNS, cursor=None, at=None, now=now)
-    return entities.runs_json(page)[:_MOST_RUNS]
+    return entities.runs_json(sources, job, name, page)[:_MOST_RUNS]
 
 
 @blueprint.route("/namespaces/<namespace>/jobs/<job>/versions")
@@ -418,9 +486,9 @@ def job_versions(query: Mapping[str, Any], namespace: str, job: str) -> Response
 def job_version(namespace: str, job: str, version: str) -> Response:
     """One plan of a job."""
     for reply in _job_versions(Name(namespace, job)):
-        if reply["version"] == version:
+        if reply["version"] == entities.version_of(version):
             return jsonify(reply)
-    raise NotFound("version", version)
+    raise NotFound("job version", version)
 
 
 def _job_versions(name: Name) -> list[Json]:
@@ -439,8 +507,9 @@ def runs(query: Mapping[str, Any], namespace: str, job: str) -> Response:
 
     def listed(limit: int, cursor: str | None) -> Page[Json]:
         page = run_answers.runs(sources, key, limit=limit, cursor=cursor, at=None, now=now)
-        total = page.page.total + len(page.open_runs)
-        return Page(tuple(entities.runs_json(page)), total, page.page.next)
+        shown = tuple(entities.runs_json(sources, key, Name(namespace, job), page))
+        twice = len(page.open_runs) + len(page.page.items) - len(shown)
+        return Page(shown, page.page.total + len(page.open_runs) - twice, page.page.next)
 
     shown, total = _rows(listed, query)
     return jsonify(runs=shown, totalCount=total)
@@ -479,7 +548,14 @@ def run_facets(query: Mapping[str, Any], run: str) -> Response:
 
 
 def _run(run: str) -> tuple[run_answers.OpenLineageRun | run_answers.ReportedRun, Json]:
-    answer = run_answers.one_run(current_sources(), run, at=None, now=current_service().clock())
+    sources, now = current_sources(), current_service().clock()
+    try:
+        answer = run_answers.one_run(sources, run, at=None, now=now)
+    except NotFound:
+        key = entities.key_of(labels.RUN, run)
+        if key == run or not sources.catalogue.executions(run=key, limit=1).items:
+            raise
+        answer = run_answers.one_run(sources, key, at=None, now=now)
     if isinstance(answer, run_answers.ReportedRun):
         return answer, entities.ended_json(answer.ended)
     return answer, entities.brief_json(answer.tree.branch.run)
@@ -600,10 +676,9 @@ def _fits(hit: _Hit, query: Mapping[str, Any]) -> bool:
 @blueprint.arguments(_StatisticsQuery)
 @blueprint.doc(responses={200: {"description": "an interval each hour or day, oldest first"}})
 def counts(query: Mapping[str, Any], counted: str) -> Response:
-    """Runs by state in each hour of a day or day of a week; jobs and datasets known at its end.
-    Sources are not counted over time: none.
+    """Runs by state in each hour of a day or day of a week; jobs, datasets and sources known at its
+    end.
     """
-    ask = _COUNTED.get(counted)
     now = current_service().clock()
     by_day = query["period"] == "WEEK"
     spans = (
@@ -611,51 +686,15 @@ def counts(query: Mapping[str, Any], counted: str) -> Response:
         if by_day
         else statistics.last_hours(now)
     )
-    return jsonify([] if ask is None else ask(current_sources(), spans))
+    return jsonify(_COUNTED[counted](current_sources(), spans))
 
 
 _COUNTED: Final = {
     "lineage-events": statistics.events,
     "jobs": statistics.jobs,
     "datasets": statistics.datasets,
+    "sources": statistics.namespaces,
 }
-
-
-# --- what is not served --------------------------------------------------------------------------
-
-
-_NAMESPACE: Final = "/namespaces/<namespace>"
-#: Of these paths a GET is answered, of the others nothing.
-_READ_ALONE: Final = (
-    (_NAMESPACE, ("PUT", "DELETE")),
-    (f"{_NAMESPACE}/datasets/<dataset>", ("PUT", "DELETE")),
-    (f"{_NAMESPACE}/jobs/<job>", ("PUT", "DELETE")),
-    (f"{_NAMESPACE}/jobs/<job>/runs", ("POST",)),
-    ("/sources/<source>", ("PUT",)),
-)
-_WRITTEN_ELSEWHERE: Final = (
-    (f"{_NAMESPACE}/datasets/<dataset>/tags/<tag>", ("POST", "DELETE")),
-    (f"{_NAMESPACE}/datasets/<dataset>/fields/<field>/tags/<tag>", ("POST", "DELETE")),
-    (f"{_NAMESPACE}/jobs/<job>/tags/<tag>", ("POST", "DELETE")),
-    ("/jobs/runs/<run>/<any(start, complete, fail, abort):state>", ("POST",)),
-    ("/tags/<tag>", ("PUT",)),
-)
-
-
-def _read_alone(**_: str) -> Response:
-    """405: what is read here is written on another road."""
-    raise MethodNotAllowed(["GET"], _NO_WRITE)
-
-
-def _written_elsewhere(**_: str) -> Response:
-    """405: nothing is served here."""
-    raise MethodNotAllowed([], _NO_WRITE)
-
-
-for _refuse, _rules in ((_read_alone, _READ_ALONE), (_written_elsewhere, _WRITTEN_ELSEWHERE)):
-    for _number, (_rule, _methods) in enumerate(_rules):
-        _endpoint = f"{_refuse.__name__.strip('_')}_{_number}"
-        blueprint.route(_rule, methods=[*_methods], endpoint=_endpoint)(_refuse)
 
 
 # --- pages by offset -----------------------------------------------------------------------------

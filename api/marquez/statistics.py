@@ -13,11 +13,13 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from graph_model import labels
+from graph_model.answers.openlineage import name_of
 from graph_model.answers.sources import Sources
 from graph_model.values import iso
 
 Json = dict[str, Any]
 MOST_EXECUTIONS: Final = 10_000
+MOST_DATASETS: Final = 10_000
 _PAGE: Final = 1_000
 _HOURS: Final = 24
 _DAYS: Final = 7
@@ -102,6 +104,30 @@ def datasets(sources: Sources, spans: Sequence[CountedInterval]) -> list[Json]:
         spans,
         lambda at: sources.catalogue.list_datasets(hidden=sources.hidden, at=at, limit=1).total,
     )
+
+
+def namespaces(sources: Sources, spans: Sequence[CountedInterval]) -> list[Json]:
+    """The namespaces of the datasets that were known at the end of each span, among the first
+    ``MOST_DATASETS`` by name; where no dataset came, no namespace did.
+    """
+    known = datasets(sources, spans)
+    ends = {item["count"]: span.end - 1 for item, span in zip(known, spans, strict=True)}
+    counts = {count: _namespaces_at(sources, at) for count, at in ends.items()}
+    return [{**item, "count": counts[item["count"]]} for item in known]
+
+
+def _namespaces_at(sources: Sources, at: int) -> int:
+    names: set[str] = set()
+    cursor, read = None, 0
+    while read < MOST_DATASETS:
+        page = sources.catalogue.list_datasets(
+            hidden=sources.hidden, at=at, limit=_PAGE, cursor=cursor
+        )
+        names.update(name_of(row.uri, row.scope).namespace for row in page.items)
+        cursor, read = page.next, read + _PAGE
+        if cursor is None or sources.expired():
+            break
+    return len(names)
 
 
 def _counted(spans: Sequence[CountedInterval], count: Callable[[int], int]) -> list[Json]:

@@ -11,6 +11,7 @@ from flask import Response, jsonify
 from marshmallow import Schema, fields
 
 from api.http.blueprint import Blueprint
+from api.intake import commands
 from api.intake.commands import declare, resolve_node
 from api.schemas.fields import (
     Choice,
@@ -43,10 +44,8 @@ from graph_model.governance.classifications import (
     Assignment,
     Block,
     check_tag,
-    write_assignment,
     write_block,
 )
-from graph_model.governance.fields import node_ids
 from graph_model.governance.layers import (
     COLOUR,
     MOST_LAYERS,
@@ -299,16 +298,7 @@ def classify(query: Mapping[str, Any], body: Mapping[str, Any], tag: str) -> Res
     if query["preview"]:
         preview = preview_tag(current_sources(), node, assignment)
         return jsonify({"preview": True, **columns_reply(preview, lacking())})
-    known = service.governance.assigned.get((tag, node))
-    if known is None or (known.owner, known.note) != (assignment.owner, assignment.note):
-        value = write_value(write_assignment(assignment))
-        declare(
-            [Statement(CommandKind.CLASSIFY, assignment.key, value)],
-            f"{tag} {name}",
-            assignment.note,
-            service,
-        )
-    held = service.governance.assigned.get((tag, node), assignment)
+    held = commands.classify(tag, name, node, body["owner"], body["note"], service)
     return jsonify(assignment_reply(node, held))
 
 
@@ -319,20 +309,10 @@ def classify(query: Mapping[str, Any], body: Mapping[str, Any], tag: str) -> Res
 def declassify(query: Mapping[str, Any], tag: str) -> Response:
     """Take a tag off a dataset or a column."""
     service = current_service()
-    governance, rules = service.governance, service.projector.rules
     node = query["node"]
-    if (tag, node) not in governance.assigned:  # a node gone from the graph goes by its id
+    if (tag, node) not in service.governance.assigned:  # a node gone from the graph goes by its id
         node, _ = resolve_node(node, _TAGGED, service)
-    held = [
-        assignment
-        for assignment in governance.assignments
-        if assignment.tag == tag and node in node_ids(assignment.node, rules)
-    ]
-    if not held:
-        raise NotFound(f"{tag} on", query["node"])
-    statements = [Statement(CommandKind.CLASSIFY, assignment.key, None) for assignment in held]
-    declare(statements, f"{tag} {held[0].node}", "", service)
-    return jsonify(assignment_reply(node, held[0]))
+    return jsonify(assignment_reply(node, commands.declassify(tag, node, service)))
 
 
 @blueprint.route("/classifications/<tag>/blocks", methods=["PUT"])

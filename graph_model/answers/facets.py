@@ -164,6 +164,24 @@ def dataset_facets(sources: Sources, dataset: str, at: int | None) -> DatasetFac
     )
 
 
+def facets_in_force(
+    sources: Sources, entities: Collection[str], kind: str, at: int | None
+) -> dict[str, dict[str, Any]]:
+    """Of several datasets or jobs (ids; ``kind`` of these) the facets in force by name, without
+    those that are too long for a page.
+    """
+    kinds = _DATASET_KINDS if kind == "dataset" else (kind,)
+    listed = [row for own in kinds for row in sources.catalogue.facets.newest(entities, own, at)]
+    rows = [row for row in listed if not row.deleted]
+    texts = sources.catalogue.facets.bodies({row.digest for row in rows})
+    shown: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        text = texts.get(row.digest, "")
+        if text and not is_cut(text):
+            shown.setdefault(row.entity, {})[row.name] = json.loads(text)
+    return shown
+
+
 @of_one_state
 def facet_history(
     sources: Sources,

@@ -97,7 +97,7 @@ def jobs(
         limit=limit,
         cursor=cursor,
         at=at,
-        state=state,
+        states=() if state is None else (state,),
         among=among,
         order=order,
     )

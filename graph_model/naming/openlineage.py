@@ -51,9 +51,12 @@ def openlineage_uri(namespace: str, name: str, rules: Rules = DEFAULT_RULES) -> 
 def openlineage_pair(uri: str) -> tuple[str, str]:
     """The (namespace, name) of a canonical URI: ``openlineage_uri`` of it is a spelling of the URI.
 
-    jdbc:postgresql://h:5432/db:hr.t  =>  postgres://h:5432  db.hr.t
-    s3://lake/orders                  =>  s3://lake          orders
-    file:/lake/t                      =>  file               /lake/t
+    jdbc:postgresql://h/db:hr.t  =>  postgres://h:5432  db.hr.t
+    kafka://broker/orders        =>  kafka://broker:9092  orders
+    s3://lake/orders             =>  s3://lake          orders
+    file:/lake/t                 =>  file               /lake/t
+
+    Identity leaves the usual port out; OpenLineage's names of servers have it.
     """
     if uri.startswith("jdbc:"):
         return _jdbc_pair(uri)
@@ -62,7 +65,10 @@ def openlineage_pair(uri: str) -> tuple[str, str]:
         return scheme, rest.replace(":", ".", 1)
     if authority:
         host, _, name = rest.partition("/")
-        return f"{scheme}://{host}", name
+        if scheme == "cassandra":
+            name = name.replace(":", ".", 1)
+        port = dict(DEFAULT_RULES.default_ports).get(scheme, "") if scheme in _WITH_PORT else ""
+        return f"{scheme}://{_with_port(host, port)}", name
     if _BARE_SCHEME.match(uri) and not uri.startswith("arn:"):
         scheme, _, name = uri.partition(":")
         return scheme, name
@@ -80,7 +86,14 @@ def _jdbc_pair(uri: str) -> tuple[str, str]:
         return f"{scheme}:{place}", table
     server, _, below = rest[2:].partition("/")
     database, _, table = below.partition(":")
+    known = next((d for d in DEFAULT_RULES.jdbc_drivers if d.name == driver), None)
+    server = _with_port(server, known.port if known and known.port != _WEB_PORT else "")
     return f"{scheme}://{server}", ".".join(part for part in (database, table) if part)
+
+
+def _with_port(host: str, port: str) -> str:
+    has_port = host.rpartition(":")[2].isdigit()
+    return host if not host or not port or has_port or "," in host else f"{host}:{port}"
 
 
 def openlineage_symlink(namespace: str, name: str, kind: str, rules: Rules = DEFAULT_RULES) -> str:
@@ -136,6 +149,9 @@ def _parts(name: str) -> tuple[str, ...] | None:
     return parts if parts and all(parts) else None
 
 
+#: Servers whose namespace has their port; a warehouse behind a web address has none.
+_WITH_PORT: Final = frozenset({"kafka", "mongodb", "elasticsearch", "hive", "cassandra", "milvus"})
+_WEB_PORT: Final = "443"
 #: A scheme with a name behind it: file:/lake/t, kafka:orders.
 _BARE_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:")
 #: The time of a table in BigQuery: t@-3600000, t@1700000000000-.

@@ -272,6 +272,11 @@ class ExecutionHistory(CatalogueReader):
                 connection, "logical_plan", logical_plans, at, only="completed"
             )
 
+    def last_of_runs(self, runs: Collection[str]) -> dict[str, ExecutionRow]:
+        """Per run vertex its newest execution by (at, id), whatever its state."""
+        with self._read() as connection:
+            return newest_executions(connection, "run", runs, None, only="any")
+
     def plan_spans(self, logical_plans: Collection[str], at: int | None) -> tuple[PlanSpan, ...]:
         """Per logical plan and state of its executions their number, the first and the last.
 

@@ -158,13 +158,13 @@ class CatalogueLists(CatalogueReader):
         limit: int = 100,
         cursor: str | None = None,
         at: int | None = None,
-        state: str | None = None,
+        states: Collection[str] = (),
         among: Collection[str] | None = None,
         order: JobOrder = JobOrder.NAMESPACE,
     ) -> Page[JobSummary]:
         """The jobs that existed at the time, in an order, then by namespace and name; ``query`` is
-        a case-insensitive substring of the name, ``state`` that of the last run, ``among`` are the
-        ids of the only jobs to list.
+        a case-insensitive substring of the name, ``states`` those of the last run, () any,
+        ``among`` are the ids of the only jobs to list.
 
         Equal names by id. By namespace an index is read, else all jobs are sorted.
         """
@@ -175,8 +175,8 @@ class CatalogueLists(CatalogueReader):
         else:
             values = at_values(set(among) - set(hidden))
             chosen.append(is_input(jobs.c.id))
-        if state is not None:
-            chosen.append(_state_of_last_run(at) == state)
+        if states:
+            chosen.append(_state_of_last_run(at).in_(sorted(states)))
         keys = ListKeys(f"jobs by {order}", order.falls, _job_keys(order, at))
         asked = sa.select(*STORAGE_OF[JobRow].fields).where(*chosen)
         with self._read() as connection:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
+from uuid import UUID
 
 import pytest
 from flask.testing import FlaskClient
 
-from tests.e2e.small_client import client_of
+from tests.e2e.small_client import client_of, running
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 
 LAKE = "s3://lake"
@@ -153,7 +155,8 @@ def test_one_version_is_read_by_its_id(client: FlaskClient) -> None:
     path = f"/namespaces/{ENCODED}/datasets/b/versions"
     (listed,) = get(client, path)["versions"]
     version = get(client, f"{path}/{listed['version']}")
-    assert {**version, "facets": {}} == listed
+    assert set(version.pop("facets")) == {"schema"} == set(listed.pop("facets"))
+    assert version == listed
 
 
 def test_a_version_of_a_job_is_a_plan(client: FlaskClient) -> None:
@@ -220,7 +223,7 @@ def test_counts_over_time_have_an_interval_each_hour_or_day(client: FlaskClient)
     assert ends("jobs", period="WEEK") == (7, [("2026-03-02T00:00:00.000Z", 3)])
     hours, known = ends("datasets", period="DAY")
     assert (hours, [count for _, count in known]) == (24, [4] * 12)
-    assert ends("sources") == (0, [])
+    assert [count for _, count in ends("sources", period="DAY")[1]] == [1] * 12
 
 
 def test_runs_before_the_newest_executions_are_not_counted_as_none(
@@ -281,13 +284,13 @@ def test_what_is_unknown_is_a_404_in_its_words(client: FlaskClient, path: str) -
     reply = client.get(f"/api/v1{path}")
     assert reply.status_code == 404
     assert set(reply.get_json()) == {"code", "message"}
+    assert reply.get_json()["message"].endswith(" not found.")
 
 
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("PUT", "/namespaces/x"), ("DELETE", f"/namespaces/{ENCODED}/datasets/a%2Fraw"),
-     ("POST", f"/namespaces/{ENCODED}/datasets/b/tags/PII"), ("PUT", "/tags/PII"),
-     ("POST", "/jobs/runs/1/start"), ("PUT", "/namespaces/x/jobs/y")],
+    [("PUT", "/namespaces/x"), ("DELETE", "/namespaces/etl"), ("POST", "/jobs/runs/1/start"),
+     ("POST", "/namespaces/etl/jobs/y/tags/PII"), ("PUT", "/namespaces/x/jobs/y")],
 )  # fmt: skip
 def test_a_write_of_another_road_is_a_405_with_the_reason(
     client: FlaskClient, method: str, path: str
@@ -295,6 +298,138 @@ def test_a_write_of_another_road_is_a_405_with_the_reason(
     reply = client.open(f"/api/v1{path}", method=method)
     assert reply.status_code == 405
     assert "/api/v1/lineage" in reply.get_json()["message"]
+
+
+@pytest.fixture
+def small() -> Iterator[tuple[SmallHeadwater, FlaskClient]]:
+    made = small_headwater()
+    yield made, client_of(made, 1_772_400_000_000)
+    made.close()
+
+
+def told(made: SmallHeadwater, *events: Json) -> None:
+    made.accept(*map(lineage_event, events))
+    made.project()
+
+
+@pytest.fixture
+def live() -> Iterator[FlaskClient]:
+    made = small_headwater()
+    told(made, copied("a/raw", "b", 1), copied("b", "c", 2))
+    with running(made):
+        yield client_of(made, None)
+
+
+def test_a_tag_is_a_classification(live: FlaskClient) -> None:
+    client = live
+    path = f"/api/v1/namespaces/{ENCODED}/datasets/b"
+    assert client.put("/api/v1/tags/PII", json={"description": None}).status_code == 200
+    described = client.put("/api/v1/tags/PII", json={"description": "a person"})
+    assert described.status_code == 400
+    assert described.get_json()["errors"][0].startswith("description: expected nothing")
+    assert client.post(f"{path}/tags/PII").get_json()["tags"] == ["PII"]
+    (field,) = client.post(f"{path}/fields/x/tags/SECRET").get_json()["fields"]
+    assert field["tags"] == ["SECRET"]
+    listed = [use["tag"] for use in client.get("/classifications").get_json()["items"]]
+    assert listed == ["PII", "SECRET"] == [one["name"] for one in get(client, "/tags")["tags"]]
+    assert client.delete(f"{path}/tags/PII").get_json()["tags"] == []
+    assert client.delete(f"{path}/tags/PII").status_code == 404
+    assert client.post(f"{path}/fields/none/tags/PII").status_code == 404
+    assert client.delete(f"{path}/fields/x/tags/SECRET").status_code == 200
+    assert get(client, "/tags")["tags"] == []
+
+
+def test_a_deleted_dataset_or_job_is_hidden(live: FlaskClient) -> None:
+    client = live
+    path = f"/api/v1/namespaces/{ENCODED}/datasets/a%2Fraw"
+    assert client.delete(path).get_json()["deleted"] is True
+    assert client.get(path).status_code == client.delete(path).status_code == 404
+    assert client.delete("/api/v1/namespaces/etl/jobs/to%20c").get_json()["name"] == "to c"
+    assert [one["name"] for one in get(client, "/jobs")["jobs"]] == ["to b"]
+    assert client.post("/api/v1/lineage", json=copied("b", "c", 3)).status_code == 201
+    assert [one["name"] for one in get(client, "/jobs")["jobs"]] == ["to b"]
+    commands = client.get("/commands?kind=hide").get_json()["items"]
+    assert len(commands) == 2
+
+
+def test_an_aborted_and_an_open_run_are_listed_once_in_their_state(
+    small: tuple[SmallHeadwater, FlaskClient],
+) -> None:
+    made, client = small
+    aborted = {**copied("a/raw", "b", 1), "eventType": "ABORT"}
+    running = {**copied("b", "c", 2), "eventType": "RUNNING"}
+    told(made, aborted, running, copied("c", "d", 3))
+
+    def states(path: str) -> list[str]:
+        return [one["state"] for one in get(client, path)["runs"]]
+
+    assert states("/namespaces/etl/jobs/to%20b/runs") == ["ABORTED"]
+    assert states("/namespaces/etl/jobs/to%20c/runs") == ["RUNNING"]
+
+    def names(*asked: str) -> list[str]:
+        return [one["name"] for one in get(client, "/jobs", lastRunStates=list(asked))["jobs"]]
+
+    assert names("ABORTED") == names("aborted", "NEW") == ["to b"]
+    assert names("FAILED") == names("NEW") == []
+    assert names("COMPLETED", "ABORTED") == ["to d", "to b"]
+    assert names("RUNNING") == ["to c"]
+
+
+def test_a_job_has_the_kind_and_the_parent_that_its_events_tell(
+    small: tuple[SmallHeadwater, FlaskClient],
+) -> None:
+    made, client = small
+    event = copied("a/raw", "b", 1)
+    kind = {"processingType": "STREAMING", "integration": "FLINK", "jobType": "JOB"}
+    parent = {"run": {"runId": "up"}, "job": {"namespace": "etl", "name": "daily"}}
+    event["job"] = {"namespace": "etl", "name": "daily.load", "facets": {"jobType": kind}}
+    event["run"]["facets"] = {"parent": parent}
+    told(made, event)
+    job = get(client, "/namespaces/etl/jobs/daily.load")
+    assert (job["type"], job["labels"]) == ("STREAM", ["JOB", "FLINK"])
+    assert (job["parentJobName"], job["simpleName"]) == ("daily", "load")
+    assert job["latestRun"]["jobVersion"]["version"] == job["currentVersion"]
+    assert str(UUID(job["currentVersion"])) == job["currentVersion"]
+
+
+def test_a_job_that_was_only_declared_has_no_run(
+    small: tuple[SmallHeadwater, FlaskClient],
+) -> None:
+    made, client = small
+    event = copied("a/raw", "b", 1)
+    del event["run"], event["eventType"]
+    told(made, event)
+    (job,) = get(client, "/jobs")["jobs"]
+    assert (job["latestRun"], job["latestRuns"]) == (None, None)
+    assert [one["name"] for one in job["outputs"]] == ["b"]
+
+
+@pytest.mark.parametrize("server", ["db.example.org", "db.example.org:5432"])
+def test_a_namespace_with_the_usual_port_is_found_with_and_without_it(
+    small: tuple[SmallHeadwater, FlaskClient], server: str
+) -> None:
+    made, client = small
+    event = copied("a/raw", "b", 1)
+    event["inputs"][0] |= {"namespace": f"postgres://{server}", "name": "shop.public.orders"}
+    told(made, event)
+    shown = "postgres://db.example.org:5432"
+    assert shown in [one["name"] for one in get(client, "/namespaces")["namespaces"]]
+    for asked in (shown, "postgres://db.example.org"):
+        listed = get(client, f"/namespaces/{quote(asked, safe='')}/datasets")["datasets"]
+        assert [one["id"] for one in listed] == [{"namespace": shown, "name": "shop.public.orders"}]
+
+
+def test_a_list_of_datasets_has_their_facets_and_the_origins_of_their_columns(
+    client: FlaskClient,
+) -> None:
+    listed = {
+        one["name"]: one for one in get(client, f"/namespaces/{ENCODED}/datasets")["datasets"]
+    }
+    assert listed["a/raw"]["columnLineage"] is None
+    (column,) = listed["b"]["columnLineage"]
+    assert (column["name"], column["inputFields"][0]["dataset"]) == ("x", "a/raw")
+    told = listed["b"]["facets"]["schema"]["fields"]
+    assert [(one["name"], one["type"]) for one in told] == [("x", "string")]
 
 
 def test_events_are_taken_where_lineage_is_read(client: FlaskClient) -> None:
@@ -354,8 +489,8 @@ _SENT = [
     ("get_dataset", "GET", _DATASET, "id type fields tags currentVersion columnLineage deleted"),
     ("list_dataset_versions", "GET", f"{_DATASET}/versions?{_SHOWN}", "versions totalCount"),
     ("list_datasets", "GET", f"/namespaces/{ENCODED}/datasets?{_SHOWN}", "datasets totalCount"),
-    ("tag_dataset", "POST", f"{_DATASET}/tags/PII", "code message"),
-    ("tag_dataset_field", "POST", f"{_DATASET}/fields/x/tags/PII", "code message"),
+    ("tag_dataset", "POST", f"{_DATASET}/tags/PII", "id type fields tags"),
+    ("tag_dataset_field", "POST", f"{_DATASET}/fields/x/tags/PII", "id type fields tags"),
     ("create_job", "PUT", _TO_B, "code message"),
     ("get_job", "GET", _TO_B, "id type inputs outputs latestRun latestRuns currentVersion labels"),
     ("list_jobs", "GET", f"/namespaces/etl/jobs?{_SHOWN}", "jobs totalCount"),
@@ -367,7 +502,7 @@ _SENT = [
     ("mark_job_run_as_failed", "POST", f"{_RUN}/fail?at=2026-03-01", "code message"),
     ("mark_job_run_as_aborted", "POST", f"{_RUN}/abort?at=2026-03-01", "code message"),
     ("list_tags", "GET", "/tags", "tags"),
-    ("create_tag", "PUT", "/tags/PII", "code message"),
+    ("create_tag", "PUT", "/tags/PII", "name description"),
 ]
 
 
@@ -376,5 +511,6 @@ def test_each_method_of_the_python_client_has_a_reply_that_it_can_read(
     client: FlaskClient, called: str, method: str, path: str, fields: str
 ) -> None:
     reply = client.open(f"/api/v1{path}", method=method)
-    assert reply.status_code == (200 if method == "GET" else 405), called
+    taken = method == "GET" or "tag" in called
+    assert reply.status_code == (200 if taken else 405), called
     assert set(fields.split()) <= set(reply.get_json()), called

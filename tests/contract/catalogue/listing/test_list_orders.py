@@ -65,7 +65,11 @@ def test_jobs_come_in_every_order_page_by_page(
     pages = list(
         walk_pages(
             lambda cursor: catalogue.list_jobs(
-                limit=limit, cursor=cursor, at=at, state=state, order=order
+                limit=limit,
+                cursor=cursor,
+                at=at,
+                states=() if state is None else (state,),
+                order=order,
             )
         )
     )

@@ -1,0 +1,182 @@
+"""What Marquez's clients change: tags are our classifications, a deleted dataset or job is hidden.
+
+A tag exists once something carries it, so ``PUT /tags/{tag}`` checks its spelling and stores
+nothing. What only runs report (namespaces, sources, datasets, jobs, runs) is a 405 that says how.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import Response, jsonify, request
+from werkzeug.exceptions import MethodNotAllowed
+
+from api.http.blueprint import Blueprint, TolerantParser, decode_names
+from api.intake.commands import classify, declare, declassify, name_node, state_hidden
+from api.marquez import entities
+from api.marquez.routes import PREFIX, spelled
+from api.service import current_service
+from api.service.parts import answer_errors, current_sources, is_rebuilding
+from graph_model import identity
+from graph_model.answers.openlineage import Name, find_dataset, find_job
+from graph_model.answers.sources import Sources
+from graph_model.errors import InvalidFields, NotFound, Rebuilding
+from graph_model.governance.classifications import check_tag
+from graph_model.naming.columns import read_spellings
+
+_NAMESPACE: Final = "/namespaces/<namespace>"
+_DATASET: Final = f"{_NAMESPACE}/datasets/<dataset>"
+_JOB: Final = f"{_NAMESPACE}/jobs/<job>"
+_NO_WRITE: Final = (
+    "Headwater keeps what runs report: post OpenLineage events to /api/v1/lineage. Tags are set on"
+    " datasets and their fields, or by PUT /classifications; datasets and jobs are hidden by"
+    " DELETE, and removed by POST /commands"
+)
+
+blueprint = Blueprint(
+    "marquez_changes", __name__, url_prefix=PREFIX, description="Tags and deletes of Marquez's API"
+)
+blueprint.ARGUMENTS_PARSER = TolerantParser()
+answer_errors(blueprint, spelled)
+decode_names(blueprint)
+
+
+# --- tags ----------------------------------------------------------------------------------------
+
+
+@blueprint.route("/tags/<tag>", methods=["PUT"])
+@blueprint.no_parameters
+@blueprint.doc(responses={200: {"description": "The tag"}})
+def create_tag(tag: str) -> Response:
+    """Whether this can be a tag; nothing is stored before something carries it."""
+    body = request.get_json(silent=True)
+    if isinstance(body, dict) and body.get("description"):
+        why = "nothing: a tag has none here, a note stands at each dataset that carries it"
+        raise InvalidFields({"description": [why]})
+    return jsonify(name=check_tag(tag), description=None)
+
+
+@blueprint.route(f"{_DATASET}/tags/<tag>", methods=["POST"])
+@blueprint.no_parameters
+@blueprint.doc(responses={200: {"description": "The dataset"}})
+def tag_dataset(namespace: str, dataset: str, tag: str) -> Response:
+    """Put a tag on a dataset, as ``PUT /classifications/{tag}``; one that it has stays as it is."""
+    sources, key = find_dataset(current_sources(), Name(namespace, dataset))
+    return _tagged(sources, key, key, tag)
+
+
+@blueprint.route(f"{_DATASET}/tags/<tag>", methods=["DELETE"])
+@blueprint.no_parameters
+@blueprint.doc(responses={200: {"description": "The dataset"}})
+def untag_dataset(namespace: str, dataset: str, tag: str) -> Response:
+    """Take a tag off a dataset. 404 where it has none."""
+    sources, key = find_dataset(current_sources(), Name(namespace, dataset))
+    declassify(tag, key, current_service())
+    return _dataset(sources, key)
+
+
+@blueprint.route(f"{_DATASET}/fields/<field>/tags/<tag>", methods=["POST"])
+@blueprint.no_parameters
+@blueprint.doc(responses={200: {"description": "The dataset"}})
+def tag_field(namespace: str, dataset: str, field: str, tag: str) -> Response:
+    """Put a tag on a column of the dataset's newest schema."""
+    sources, key = find_dataset(current_sources(), Name(namespace, dataset))
+    return _tagged(sources, key, _column(sources, key, field), tag)
+
+
+@blueprint.route(f"{_DATASET}/fields/<field>/tags/<tag>", methods=["DELETE"])
+@blueprint.no_parameters
+@blueprint.doc(responses={200: {"description": "The dataset"}})
+def untag_field(namespace: str, dataset: str, field: str, tag: str) -> Response:
+    """Take a tag off a column. 404 where it has none."""
+    sources, key = find_dataset(current_sources(), Name(namespace, dataset))
+    declassify(tag, _column(sources, key, field), current_service())
+    return _dataset(sources, key)
+
+
+def _tagged(sources: Sources, dataset: str, node: str, tag: str) -> Response:
+    service = current_service()
+    if (check_tag(tag), node) not in service.governance.assigned:
+        classify(tag, name_node(node, service), node, "", "", service)
+    return _dataset(sources, dataset)
+
+
+def _column(sources: Sources, dataset: str, field: str) -> str:
+    schema = sources.catalogue.newest_schemas((dataset,), None).get(dataset)
+    for path, spelling in read_spellings(schema.columns).items() if schema else ():
+        if spelling.name == field:
+            return identity.column_id(dataset, path)
+    raise NotFound("field", field)
+
+
+def _dataset(sources: Sources, dataset: str) -> Response:
+    tags = current_service().governance.tags
+    rows = sources.catalogue.datasets((dataset,))
+    (reply,) = entities.datasets_json(sources, rows, None, tags)
+    return jsonify(reply)
+
+
+# --- deletes -------------------------------------------------------------------------------------
+
+
+@blueprint.route(_DATASET, methods=["DELETE"])
+@blueprint.no_parameters
+@blueprint.doc(responses={200: {"description": "The dataset, as it was"}})
+def delete_dataset(namespace: str, dataset: str) -> Response:
+    """Hide a dataset, as ``POST /commands`` with ``hide``; later events do not show it again."""
+    sources, key = find_dataset(current_sources(), Name(namespace, dataset))
+    (reply,) = entities.datasets_json(sources, sources.catalogue.datasets((key,)), None)
+    _hide(key)
+    return jsonify({**reply, "deleted": True})
+
+
+@blueprint.route(_JOB, methods=["DELETE"])
+@blueprint.no_parameters
+@blueprint.doc(responses={200: {"description": "The job, as it was"}})
+def delete_job(namespace: str, job: str) -> Response:
+    """The same of a job."""
+    sources, key = find_job(current_sources(), Name(namespace, job))
+    (reply,) = entities.jobs_json(sources, sources.catalogue.jobs((key,)), None)
+    _hide(key)
+    return jsonify(reply)
+
+
+def _hide(node: str) -> None:
+    if is_rebuilding():
+        raise Rebuilding("the graph is being rebuilt: the command's effect is not known yet")
+    service = current_service()
+    name = name_node(node, service)
+    declare([state_hidden(name, hidden=True)], str(name), "", service)
+
+
+# --- what is not served --------------------------------------------------------------------------
+
+
+#: Of these paths a GET is answered, of the others nothing.
+_READ_ALONE: Final = (
+    (_NAMESPACE, ("PUT", "DELETE")),
+    (_DATASET, ("PUT",)),
+    (_JOB, ("PUT",)),
+    (f"{_JOB}/runs", ("POST",)),
+    ("/sources/<source>", ("PUT",)),
+)
+_WRITTEN_ELSEWHERE: Final = (
+    (f"{_JOB}/tags/<tag>", ("POST", "DELETE")),
+    ("/jobs/runs/<run>/<any(start, complete, fail, abort):state>", ("POST",)),
+)
+
+
+def _read_alone(**_: str) -> Response:
+    """405: what is read here is written on another road."""
+    raise MethodNotAllowed(["GET"], _NO_WRITE)
+
+
+def _written_elsewhere(**_: str) -> Response:
+    """405: nothing is served here."""
+    raise MethodNotAllowed([], _NO_WRITE)
+
+
+for _refuse, _rules in ((_read_alone, _READ_ALONE), (_written_elsewhere, _WRITTEN_ELSEWHERE)):
+    for _number, (_rule, _methods) in enumerate(_rules):
+        _endpoint = f"{_refuse.__name__.strip('_')}_{_number}"
+        blueprint.route(_rule, methods=[*_methods], endpoint=_endpoint)(_refuse)
