@@ -126,6 +126,7 @@ _RUN_LATER: Final = frozenset({"TASK", "PIPE"})
 _WRITING: Final = frozenset({"BEGIN", "INSERT", "UPDATE", "DELETE", "MERGE"})
 #: Variables that a routine has without declaring them.
 _OF_ROUTINES: Final = frozenset({"sqlerrm", "sqlstate", "sqlcode", "found", "tg_op"})
+_TRANSACTION_WORDS: Final = frozenset({"TRANSACTION", "TRAN", "WORK"})
 _TRANSACTION: Final = frozenset({"TRANSACTION", "TRAN", "WORK", "READ", "ISOLATION", ";", ""})
 #: Statements without lineage: to the next semicolon, or the next statement of T-SQL.
 _WITHOUT: Final = frozenset(
@@ -241,6 +242,8 @@ class _Splitter:
                 cases += 1
             elif word == "END" and cases:
                 cases -= 1
+            elif word == "END" and self._ends_block(start):
+                return
             elif cases or depth > 0 or not self._loose:
                 pass  # within brackets and CASE … ELSE … END nothing begins
             elif self._place > start and word in _BEGINNINGS:
@@ -249,13 +252,19 @@ class _Splitter:
                     return
             self._place += 1
 
+    def _ends_block(self, start: int) -> bool:
+        """Whether END is that of a block around a last statement without a semicolon."""
+        before = keyword(self._tokens[self._place - 1]) if self._place > start else ""
+        return bool(self._blocks) and self._place > start and before not in {"AS", "."}
+
     # --- blocks and control flow -----------------------------------------------------------------
 
     def _begin(self) -> Iterator[ScriptPiece]:
         start, following = self._place, self._word(1)
         if following in _TRANSACTION and not (self._inside and following in {";", ""}):
-            self._place += 1
-            self._to_end()
+            self._place += 1 + (following in _TRANSACTION_WORDS)
+            if self._word() not in _MAIN:  # BEGIN TRANSACTION INSERT …, without a semicolon
+                self._to_end()
             if not self._inside:
                 yield self._piece(PieceKind.BEGIN, start)
             return
