@@ -40,17 +40,11 @@ DEVELOPMENT = $(VENV)/.development-installed
 JARS = $(VENV)/.jars-fetched
 PAGE = frontend/node_modules/.installed
 PAGE_TOOLS = frontend/node_modules/.tools-installed
-SPARK4 = build/spark4
-SPARK4_READY = $(SPARK4)/.installed
-SPARK41 = build/spark41
-SPARK41_READY = $(SPARK41)/.installed
-SPARK43 = build/spark43
-SPARK43_READY = $(SPARK43)/.installed
 SPARK_JARS = $(VENV)/.spark-jars-fetched
-DBT = build/dbt
-DBT_READY = $(DBT)/.installed
-NOTEBOOKS = build/notebooks
-NOTEBOOKS_READY = $(NOTEBOOKS)/.installed
+# Packages for tests alone that cannot be in one environment with ours: each PySpark needs another Py4J, dbt and
+# graph-notebook need other versions of packages that the server uses. requirements/dbt.txt is installed in build/dbt.
+APART = spark4 spark41 spark42 spark43 dbt notebooks
+APART_READY = $(APART:%=build/%/.installed)
 
 .PHONY: help
 help: ## Show this list
@@ -73,7 +67,7 @@ demo: ready-demo $(if $(wildcard $(SPARK)),,answering) $(SERVE) $(SPARK) java-sp
 # --- working on it ---------------------------------------------------------------------------------
 
 .PHONY: test
-test: ready-test $(if $(ARGS),,check) $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) $(SPARK41_READY) $(SPARK_JARS) ## Check and test what every change needs (ARGS= is for pytest, and leaves make check out; WORKERS=0)
+test: ready-test $(if $(ARGS),,check) $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) build/spark41/.installed $(SPARK_JARS) ## Check and test what every change needs (ARGS= is for pytest, and leaves make check out; WORKERS=0)
 	$(PYTEST) $(SPREAD) $(ARGS)
 	npm --prefix frontend test
 
@@ -125,6 +119,10 @@ endurance: ready-test $(SERVE) $(JARS) ## Live through a year in small: does any
 overhead: ready-spark $(SERVE) $(SPARK) ## Time Spark queries with the listener and without it
 	PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m bench.overhead $(ARGS)
 
+.PHONY: newest
+newest: ready-spark $(SERVE) $(DEVELOPMENT) $(JARS) ## Try the newest clients that their registries have (ARGS=--help)
+	$(COMPILED) $(BIN)/python -m bench.newest $(ARGS)
+
 .PHONY: check
 check: ready-check $(SERVE) $(DEVELOPMENT) $(PAGE_TOOLS) ## Lint, format, types (of the page too), import rules
 	$(BIN)/ruff check .
@@ -160,6 +158,7 @@ lock: build/uv/bin/uv ## Write the hash-locked requirements anew from setup.cfg 
 	  -c requirements/serve.txt -c requirements/spark.txt -o requirements/development.txt
 	printf 'pyspark>=4.0,<4.1\n' | $(UV) $(UPGRADE) - -o requirements/spark4.txt
 	printf 'pyspark[connect]==4.1.1\n' | $(UV) $(UPGRADE) - -o requirements/spark41.txt
+	printf 'pyspark[connect,pipelines]>=4.2,<4.3\n' | $(UV) $(UPGRADE) - -o requirements/spark42.txt
 	printf 'pyspark[connect,pipelines]>=4.3,<4.4\n' | $(UV) $(UPGRADE) - -o requirements/spark43.txt
 	printf 'dbt-core>=1.10,<1.11\ndbt-duckdb>=1.10,<1.11\nopenlineage-dbt>=1.54,<2\n' \
 	  | $(UV) $(UPGRADE) --no-strip-extras - -o requirements/dbt.txt
@@ -232,35 +231,13 @@ java-%: $(SERVE)
 	  $(PIP) install --require-hashes -r requirements/java.txt && \
 	  $(BIN)/python -m api.serving.machine $*; }
 
-# $(1) is the folder, $(2) the lock: packages for tests alone that cannot be in one environment with ours. Each PySpark
-# needs another Py4J, dbt and graph-notebook need other versions of packages that the server uses.
-define install_apart
-	"$(PYTHON)" -m venv "$(1)"
-	$(1)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes -r requirements/build.txt
-	$(1)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes --no-build-isolation -r $(2)
+# A Spark takes 430 to 870 MB, dbt 160. 4.1 is 4.1.1: on Spark 4.1.4, Delta 4.1.0 misses a class of Spark's.
+$(APART_READY): build/%/.installed: requirements/%.txt requirements/build.txt | interpreter
+	@echo "Installing $* apart from our own environment, for tests ($<)"
+	"$(PYTHON)" -m venv "build/$*"
+	build/$*/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes -r requirements/build.txt
+	build/$*/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes --no-build-isolation -r $<
 	@touch $@
-endef
-
-$(SPARK4_READY): requirements/spark4.txt requirements/build.txt | interpreter
-	@echo "Installing Spark 4.0 beside Spark 3.5, for the listener's tests ($<, 430 MB)"
-	$(call install_apart,$(SPARK4),$<)
-
-# 4.1.1: on Spark 4.1.4, Delta 4.1.0 misses a class of Spark's.
-$(SPARK41_READY): requirements/spark41.txt requirements/build.txt | interpreter
-	@echo "Installing Spark 4.1 beside Spark 3.5, for the listener's tests ($<, 430 MB)"
-	$(call install_apart,$(SPARK41),$<)
-
-$(SPARK43_READY): requirements/spark43.txt requirements/build.txt | interpreter
-	@echo "Installing Spark 4.3 beside Spark 3.5, for the listener's tests ($<, 870 MB)"
-	$(call install_apart,$(SPARK43),$<)
-
-$(DBT_READY): requirements/dbt.txt requirements/build.txt | interpreter
-	@echo "Installing dbt, for the tests of OpenLineage's clients (requirements/dbt.txt, 160 MB)"
-	$(call install_apart,$(DBT),$<)
-
-$(NOTEBOOKS_READY): requirements/notebooks.txt requirements/build.txt | interpreter
-	@echo "Installing graph-notebook, for the test of the notebooks (requirements/notebooks.txt)"
-	$(call install_apart,$(NOTEBOOKS),$<)
 
 $(SPARK_JARS): tests/e2e/spark/spark_jars.lock $(SERVE)
 	@echo "Fetching Delta Lake, Iceberg and queries for the tests (tests/e2e/spark/spark_jars.lock)"

@@ -50,7 +50,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from spark_agent_config.capture.captured import Application, CapturedQuery, of_flow, pipeline_of
+from spark_agent_config.capture.captured import (
+    Application,
+    CapturedQuery,
+    of_flow,
+    pipeline_of,
+    with_view,
+)
 from spark_agent_config.capture.inspection import Inspector
 from spark_agent_config.capture.plans.plan_document import execution_event, execution_plan
 from spark_agent_config.capture.questions import first_line
@@ -243,6 +249,7 @@ class Observation:
 
 def documents(query: CapturedQuery, application: Application) -> tuple[Post, Post]:
     """The two requests of a query: its plan, then one event in an array."""
+    query = with_view(application, query)
     application = of_flow(application, query)
     plan = execution_plan(query, application)
     event = execution_event(query, plan["id"], application)

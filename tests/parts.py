@@ -10,6 +10,7 @@ run. Standard library alone: ``choose`` runs before anything is installed.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,10 +38,12 @@ PARTS: Final = (
     Part("spark-3.5", 480),
     Part("spark-4.0", 400, ("build/spark4/.installed",)),
     Part("spark-4.1", 500, ("build/spark41/.installed",)),
+    Part("spark-4.2", 420, ("build/spark42/.installed",)),
     Part("spark-4.3", 280, ("build/spark43/.installed",)),
     Part("hudi", 90),
     Part("hive", 40),
     Part("connect", 60, ("build/spark41/.installed",)),
+    Part("kafka", 120, ("build/spark42/.installed",)),
     Part("openlineage", 120),
     Part("pipeline", 150),
     Part("dbt", 30, ("build/dbt/.installed",)),
@@ -55,8 +58,8 @@ NAMES: Final = tuple(part.name for part in PARTS)
 AFFORDABLE_SECONDS: Final = 1_200
 _NOT_BY_CHANCE: Final = "a commit is not green by chance: make test-all and make fuzz have it"
 
-_FORMATS: Final = ("spark-3.5", "spark-4.0", "spark-4.1", "hudi", "hive")
-_SPARK: Final = (*_FORMATS, "spark-4.3", "connect", "openlineage")
+_FORMATS: Final = ("spark-3.5", "spark-4.0", "spark-4.1", "spark-4.2", "hudi", "hive")
+_SPARK: Final = (*_FORMATS, "spark-4.3", "connect", "kafka", "openlineage")
 _GREMLIN: Final = ("janusgraph", "notebooks", "pipeline", "recovery")
 _NONE: Final[tuple[str, ...]] = ()
 #: The beginning of a path => the parts that look at it beyond make test. The first one counts.
@@ -66,6 +69,8 @@ SOURCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("tests/e2e/spark/test_hudi.py", ("hudi",)),
     ("tests/e2e/spark/test_connect.py", ("connect",)),
     ("tests/e2e/spark/connect_client.py", ("connect",)),
+    ("tests/e2e/spark/test_kafka.py", ("kafka",)),
+    ("tests/e2e/spark/kafka_", ("kafka",)),
     ("tests/e2e/spark/test_openlineage.py", ("openlineage",)),
     ("tests/e2e/spark/openlineage_jobs.py", ("openlineage",)),
     ("tests/e2e/spark/test_pipeline_rebuild.py", ("pipeline",)),
@@ -75,7 +80,7 @@ SOURCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("tests/e2e/spark/", _SPARK),
     ("tests/fixtures/hive_tables/", ("hive",)),
     ("tests/fixtures/hudi_tables/", ("hudi",)),
-    ("tests/fixtures/table_formats/", ("spark-3.5", "spark-4.0", "spark-4.1")),
+    ("tests/fixtures/table_formats/", ("spark-3.5", "spark-4.0", "spark-4.1", "spark-4.2")),
     ("tests/e2e/notebooks/", ("notebooks",)),
     ("tests/e2e/openlineage/test_python.py", ("dbt",)),
     ("tests/e2e/serving/test_wheel.py", ("wheel",)),
@@ -90,7 +95,7 @@ SOURCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("tests/conftest.py", NAMES),
     ("tests/", _NONE),
     # the product
-    ("spark_agent_config/capture/", (*_FORMATS, "spark-4.3")),
+    ("spark_agent_config/capture/", (*_FORMATS, "spark-4.3", "kafka")),
     ("spark_agent_config/configuration.py", ("connect", "openlineage", "dbt")),
     ("spark_agent_config/", _SPARK),
     ("pipeline/", ("pipeline",)),
@@ -119,6 +124,7 @@ SOURCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("requirements/spark.txt", _SPARK),
     ("requirements/spark4.txt", ("spark-4.0",)),
     ("requirements/spark41.txt", ("spark-4.1", "connect")),
+    ("requirements/spark42.txt", ("spark-4.2", "kafka")),
     ("requirements/spark43.txt", ("spark-4.3",)),
     ("requirements/dbt.txt", ("dbt",)),
     ("requirements/notebooks.txt", ("notebooks",)),
@@ -144,17 +150,26 @@ SOURCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
 )
 
 
+def environment(name: str) -> Path:
+    """The folder where make installs requirements/NAME.txt apart, or another one with its packages:
+    that of HEADWATER_TEST_NAME.
+    """
+    return Path(os.environ.get(f"HEADWATER_TEST_{name.upper()}", _ROOT / "build" / name))
+
+
 def parts_of(path: str) -> tuple[str, ...] | None:
     """The parts that look at a path of the repository; None where the table does not know it."""
     return next((parts for beginning, parts in SOURCES if path.startswith(beginning)), None)
 
 
 def in_turn(day: date) -> tuple[str, ...]:
-    """The parts whose turn it is: seven days in a row have each of them but the random one."""
+    """The parts whose turn it is: seven days in a row have each of them but the random one.
+
+    Neighbours of the table, which are alike and alike in length, have different days.
+    """
     names = [name for name in NAMES if name != RANDOM]
-    each_day = -(-len(names) // 7)
-    first = day.toordinal() * each_day
-    return tuple(names[(first + n) % len(names)] for n in range(each_day))
+    days = -(-len(names) // -(-len(names) // 7))
+    return tuple(names[day.toordinal() % days :: days])
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,9 @@ in its specification.
 
     payroll: managers, hours_worked -> jobs payroll/default.managers, payroll/default.hours_worked
 
+A view is computed anew by each run: Spark empties its table, which is no query, and appends all of
+its rows, so this is an overwrite.
+
 **Writes inside another.** Spark reports both, the inner one first. An INSERT INTO a catalog table
 over JDBC runs a save of its own, a CREATE TABLE AS SELECT of the second data source API an append.
 Only the outer one knows the query and the table, so a possible inner one waits for it:
@@ -195,6 +198,11 @@ _SPEC: Final = "--spec"
 _SPECS: Final = ("spark-pipeline.yaml", "spark-pipeline.yml")
 _OWN_CATALOG: Final = "spark_catalog."
 _JOB, _NAMESPACE = "job", "namespace"
+#: The commands of ``saveAsTable``. A MERGE of a flow of changes is another.
+_OF_VIEWS: Final = frozenset({
+    "CreateDataSourceTableAsSelectCommand", "InsertIntoHadoopFsRelationCommand", "AppendData",
+    "SaveAsV1TableCommand", "InsertIntoHiveTable", "SaveIntoDataSourceCommand",
+})  # fmt: skip
 
 
 def pipeline_of(arguments: Sequence[str], folder: Path) -> str | None:
@@ -230,6 +238,17 @@ def of_flow(application: Application, query: CapturedQuery) -> Application:
         return replace(application, labels={**application.labels, _JOB: (f"{pipeline}.{flow}",)})
     labels = {_JOB: (flow,), _NAMESPACE: (pipeline,)}
     return replace(application, labels={**application.labels, **labels})
+
+
+def with_view(application: Application, query: CapturedQuery) -> CapturedQuery:
+    """The query with its mode, if it is that of a pipeline's view: the batch that appends."""
+    target = query.target
+    is_view = application.pipeline is not None and query.stream is None
+    if not (is_view and target.mode == "Append" and query.command in _OF_VIEWS):
+        return query
+    return replace(
+        query, target=replace(target, mode="Overwrite", dynamic_partition_overwrite=False)
+    )
 
 
 def _flow_of(query: CapturedQuery) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -39,6 +40,12 @@ FILES: Final = "files"
 FOLDERS: Final = "folders"
 _WILDCARDS: Final = re.compile(r"[*?\[{]")
 _CHANGE_FEED: Final = "DeltaCDFRelation"
+KAFKA: Final = "kafka"
+_KAFKA_RELATION: Final = "KafkaRelation"
+#: The options of Kafka that tell the topics. Others have offsets, of each run, or secrets.
+_KAFKA_OPTIONS: Final = (
+    "kafka.bootstrap.servers", "topic", "subscribe", "subscribepattern", "assign",
+)  # fmt: skip
 _CHANGELOG: Final = "SparkChangelogTable"
 _WITH: Final = re.compile(r"WITH\s", re.IGNORECASE)
 _MADE_TEMPORARY: Final = re.compile(r"\sINTO\s+(?P<name>#\w+)(?=\s)", re.IGNORECASE)
@@ -142,11 +149,15 @@ class Relations:
         if class_name(relation) == _CHANGE_FEED:
             place = self._ask("change feed", lambda: _changed_place(relation), None)
             return replace(read, sources=_optional(place))
+        if class_name(relation) == _KAFKA_RELATION:
+            no_options: dict[str, str] = {}
+            kafka = self._ask("topics", lambda: _kafka_options(relation), no_options)
+            read = replace(read, format=KAFKA, options=kafka)
         placed = self._of_files(relation.location, read)
-        uri = source_uri("", lower_names(options))
-        if placed is None and uri is None:
+        uris = source_uris(read.format or "", lower_names(read.options))
+        if placed is None and not uris:
             return replace(read, unplaced=class_name(relation))
-        return placed or replace(read, sources=_optional(uri))
+        return placed or replace(read, sources=uris)
 
     def v2(
         self,
@@ -187,9 +198,12 @@ class Relations:
         if jdbc is not None:
             return self._jdbc(jdbc, name)
         kind = self._ask_quietly(lambda: str(table.name())) or ""
-        uri = source_uri(kind, lower_names(options))
-        if uri is not None:
-            return Relation((uri,), provider, options, name)
+        uris = source_uris(kind, lower_names(options))
+        if KAFKA in kind.lower():
+            provider, options = KAFKA, _telling(options)
+        if uris:
+            return Relation(uris, provider, options, name)
+        uri: str | None
         if catalog is not None and name is not None:
             uri = name_in_catalog(catalog, name.database, name.name)
         else:
@@ -311,7 +325,7 @@ class Relations:
         holder = self._ask_quietly(leaf.relation) or leaf
         options = self._ask_quietly(
             lambda: read_java_map(holder.extraOptions().asCaseSensitiveMap())
-        )
+        ) or self._ask_quietly(lambda: read_java_map(holder.options().asCaseSensitiveMap()))
         name = self._ask_quietly(lambda: v2_name(holder.identifier().get()))
         catalog = self._ask_quietly(lambda: str(holder.catalog().get().name()))
         return self.v2(holder.table(), name, options or NO_OPTIONS, catalog)
@@ -373,20 +387,45 @@ class Relations:
         return tuple(str(path.toString()) for path in reader.getInputPaths(rdd.getJobConf()))
 
 
-def source_uri(provider: str, options: Mapping[str, str]) -> str | None:
-    """The URI of a source that its options describe (names in small letters), as the agent has it.
+def source_uris(provider: str, options: Mapping[str, str]) -> tuple[str, ...]:
+    """The URIs of a source that its options describe (names in small letters), as the agent has it.
 
     ``{"url": "jdbc:derby:db", "dbtable": "emp"}`` => ``jdbc:derby:db:emp``. A topic comes with its
-    brokers, which the agent leaves out: clusters have topics of one name.
+    brokers, which the agent leaves out: clusters have topics of one name. Of a pattern of topics
+    the topics are not known.
     """
     table = options.get("dbtable") or options.get("query")
     if options.get("url", "").startswith("jdbc:") and table:
-        return f"{options['url']}:{table}"
-    topic = options.get("topic") or options.get("subscribe")
-    if "kafka" in provider.lower() and topic:
-        servers = options.get("kafka.bootstrap.servers", "")
-        return f"kafka://{servers}/{topic}" if servers else f"kafka:{topic}"
-    return None
+        return (f"{options['url']}:{table}",)
+    if KAFKA not in provider.lower():
+        return ()
+    servers = options.get("kafka.bootstrap.servers", "")
+    start = f"kafka://{servers}/" if servers else "kafka:"
+    return tuple(f"{start}{topic}" for topic in _topics(options))
+
+
+def _topics(options: Mapping[str, str]) -> tuple[str, ...]:
+    """``{"subscribe": "a,b"}`` or ``{"assign": '{"a": [0], "b": [0, 1]}'}`` => a, b."""
+    if topic := options.get("topic"):
+        return (topic,)
+    if listed := options.get("subscribe"):
+        return tuple(filter(None, map(str.strip, listed.split(","))))
+    try:
+        return tuple(json.loads(options.get("assign", "{}")))
+    except ValueError:
+        return ()
+
+
+def _kafka_options(relation: Any) -> dict[str, str]:
+    """A ``KafkaRelation`` has its options in a field that is not public."""
+    field = relation.getClass().getDeclaredField("sourceOptions")
+    field.setAccessible(True)
+    return _telling(read_map(field.get(relation)))
+
+
+def _telling(options: Mapping[str, str]) -> dict[str, str]:
+    """The options of Kafka that tell the topics."""
+    return {name: text for name, text in options.items() if name.lower() in _KAFKA_OPTIONS}
 
 
 def with_prepared(source: str, prepared: str) -> str:

@@ -191,6 +191,7 @@ def test_a_missing_browser_says_how_to_get_one_or_do_without(bare: Path) -> None
         "spark",
         "spark4",
         "spark41",
+        "spark42",
         "spark43",
         "dbt",
         "notebooks",
@@ -211,7 +212,7 @@ def test_every_requirement_is_locked_by_hash(lock: str) -> None:
 def test_tests_install_what_they_need_and_nothing_for_the_parts_that_they_leave_out() -> None:
     recipe = make("--dry-run", "--always-make", "test").stdout
     assert "requirements/spark41.txt" in recipe
-    for lock in ("spark4", "spark43", "dbt", "notebooks"):
+    for lock in ("spark4", "spark42", "spark43", "dbt", "notebooks"):
         assert f"requirements/{lock}.txt" not in recipe
 
 

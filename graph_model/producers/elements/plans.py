@@ -261,6 +261,7 @@ LIFECYCLE_COMMANDS: Final = frozenset(
         "CreateDataSourceTableCommand",
         "CreateTable",
         "CreateTableCommand",
+        "CreateTableLike",
         "CreateTableLikeCommand",
         "CreateV2Table",
         "CreateDeltaTableCommand",

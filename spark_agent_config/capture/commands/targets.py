@@ -33,10 +33,11 @@ from spark_agent_config.capture.questions import (
     read_map,
 )
 from spark_agent_config.capture.relations import (
+    KAFKA,
     Relations,
     bracketed,
     lower_names,
-    source_uri,
+    source_uris,
     v2_name,
 )
 from spark_agent_config.capture.table_versions import VERSIONED_FORMATS
@@ -88,6 +89,7 @@ LIFECYCLE_COMMANDS: Final = frozenset(
     {
         "CreateDataSourceTableCommand",
         "CreateTableCommand",
+        "CreateTableLike",  # since Spark 4.2
         "CreateTableLikeCommand",
         "CreateTable",
         "DropTableCommand",
@@ -213,7 +215,7 @@ class Targets:
         """``df.write.format("jdbc").save()`` and other sources that write by themselves."""
         options = lower_names(self._ask("options", lambda: read_map(command.options()), NO_OPTIONS))
         provider = self._provider(command)
-        uri = source_uri(provider, options)
+        (uri, *_) = source_uris(provider, options) or (None,)
         if uri is None and "path" in options:
             uri = self.qualified(options["path"])
         unplaced = name_of_source(provider, options) if uri is None else None
@@ -224,7 +226,8 @@ class Targets:
         condition = options.get("replacewhere")
         return Target(
             uri=uri,
-            mode=self._mode(command),
+            # whatever mode it is called with, rows are added to a topic
+            mode="Append" if provider == KAFKA else self._mode(command),
             format=provider,
             options=shown,
             dynamic_partition_overwrite=_overwrites_some(options) or None,
@@ -429,7 +432,7 @@ class Targets:
     def _source_of(self, described: Any) -> str | None:
         """``CREATE TABLE … USING jdbc`` names a table elsewhere; its location means nothing."""
         properties = self._ask_quietly(lambda: read_map(described.storage().properties()))
-        return source_uri("", lower_names(properties or NO_OPTIONS))
+        return next(iter(source_uris("", lower_names(properties or NO_OPTIONS))), None)
 
     def _mode(self, command: Any) -> str:
         return self._ask("mode", lambda: str(command.mode().toString()), UNKNOWN_MODE)

@@ -16,13 +16,10 @@ from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.graph import open_graph
 from tests import impact_lake
 from tests.conftest import needs_java
+from tests.parts import environment
 
 _ROOT: Final = Path(__file__).parents[3]
-NOTEBOOK_PYTHON: Final = (
-    Path(os.environ.get("HEADWATER_TEST_NOTEBOOKS", _ROOT / "build" / "notebooks"))
-    / "bin"
-    / "python"
-)
+NOTEBOOK_PYTHON: Final = environment("notebooks") / "bin" / "python"
 _STORED: Final = (
     "health", "unmarked", "tables", "upstream", "downstream", "writers", "column_upstream",
     "expressions", "impact", "orphans", "hot", "last", "runs", "executions", "operations",

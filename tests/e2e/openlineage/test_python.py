@@ -20,11 +20,12 @@ from spark_agent_config.configuration import (
     render_client,
 )
 from tests.e2e.service import RunningHeadwater
+from tests.parts import environment
 
 pytestmark = pytest.mark.timeout(300)
 _ROOT: Final = Path(__file__).parents[3]
 _FIXTURES: Final = _ROOT / "tests" / "fixtures"
-_DBT: Final = _ROOT / "build" / "dbt" / "bin"
+_DBT: Final = environment("dbt") / "bin"
 
 
 @pytest.fixture(scope="module")

@@ -23,19 +23,25 @@ _DELTA: Final = {
     "3.5": ("delta-spark_2.12:3.", "delta-storage:3."),
     "4.0": ("delta-spark_2.13:4.0", "delta-storage:4.0"),
     "4.1": ("delta-spark_4.1_2.13:4.1", "delta-storage:4.1"),
+    "4.2": ("delta-spark_4.2_2.13:4.4", "delta-storage:4.4"),
 }
 
 _HUDI: Final = "hudi-spark3.5-bundle"
 
 
 def jars_for(spark: str) -> tuple[Jar, ...]:
-    """Delta's archives for Spark ``3.5``, ``4.0`` or ``4.1``; none for a newer one."""
+    """Delta's archives for Spark ``3.5``, ``4.0``, ``4.1`` or ``4.2``; none for a newer one."""
     listed, words = locked(LOCK.read_text("utf-8")), _DELTA.get(spark, ())
     return tuple(jar for jar in listed if any(word in jar.coordinate for word in words))
 
 
 def paths_for(spark: str, environment: Mapping[str, str]) -> list[str]:
-    """Where they are, once each is in the cache and checked. Raises ConfigurationError."""
+    """Where they are, once each is in the cache and checked. Raises ConfigurationError.
+
+    HEADWATER_TEST_DELTA has the paths of others, which are not checked (``bench.newest``).
+    """
+    if others := environment.get("HEADWATER_TEST_DELTA"):
+        return others.split(os.pathsep)
     return [str(path) for path in fetch(environment, jars=jars_for(spark))]
 
 

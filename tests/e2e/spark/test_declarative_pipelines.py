@@ -125,6 +125,8 @@ def test_each_flow_of_a_pipeline_is_a_job_with_its_columns(tmp_path: Path) -> No
     ):
         for plan in found[name]:
             assert mode_and_reads(plan)[1] == reads, name
+            is_stream = name in ("worked", "copy_of_worked")
+            assert plan["operations"]["write"]["append"] is is_stream, name
             assert logic_of(plan).gaps == (), name
             flowing = {(to, source.partition(" of ")[0]) for to, source, _ in flows_of(plan)}
             assert flowing == columns, name

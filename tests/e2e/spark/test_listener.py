@@ -25,6 +25,7 @@ from graph_model.producers.spline.plan_logic import Logic, PlanDocument, read_lo
 from graph_model.stores.graph import Direction
 from tests import captures
 from tests.e2e.spark.spark_jars import paths_for
+from tests.parts import environment
 from tests.plan_reader import (
     condition_columns,
     names,
@@ -122,9 +123,10 @@ _BEFORE = {
 }
 _PYTHONS = {
     "3.5": Path(sys.executable),
-    "4.0": _ROOT / "build" / "spark4" / "bin" / "python",
-    "4.1": _ROOT / "build" / "spark41" / "bin" / "python",
-    "4.3": _ROOT / "build" / "spark43" / "bin" / "python",
+    "4.0": environment("spark4") / "bin" / "python",
+    "4.1": environment("spark41") / "bin" / "python",
+    "4.2": environment("spark42") / "bin" / "python",
+    "4.3": environment("spark43") / "bin" / "python",
 }
 
 
@@ -197,9 +199,9 @@ def _end_with_stacks(worker: subprocess.Popen[bytes]) -> None:
     worker.wait(60)
 
 
-#: Every job runs on the oldest, on the newest, and on 4.1, the newest with table formats; 4.0 has
-#: the scripts here and the table formats.
-@pytest.fixture(scope="module", params=["3.5", *in_parts("4.1", "4.3")])
+#: Every job runs on the oldest, on the newest two, and on 4.1, the newest with all table formats;
+#: 4.0 has the scripts here and the table formats.
+@pytest.fixture(scope="module", params=["3.5", *in_parts("4.1", "4.2", "4.3")])
 def bench(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Bench]:
@@ -986,7 +988,7 @@ def _run_script(python: Path, url: str, folder: Path) -> subprocess.CompletedPro
     )
 
 
-@pytest.mark.parametrize("version", ["3.5", "4.1", *in_parts("4.0", "4.3")])
+@pytest.mark.parametrize("version", ["3.5", "4.1", *in_parts("4.0", "4.2", "4.3")])
 def test_a_script_that_just_ends_is_told(version: str, tmp_path: Path) -> None:
     """No spark.stop(), no flush: executions that Spark had not handed over are fetched at exit."""
     with recording_server() as server:

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from spark_agent_config.capture.captured import CapturedQuery, Table, Target, of_flow, pipeline_of
+from spark_agent_config.capture.captured import (
+    CapturedQuery,
+    Table,
+    Target,
+    of_flow,
+    pipeline_of,
+    with_view,
+)
 from tests.captured_queries import APPLICATION
 
 PROGRAM = "/env/lib/python3.11/site-packages/pyspark/pipelines/cli.py"
@@ -70,3 +77,21 @@ def test_what_is_set_names_the_pipeline_and_keeps_its_namespace() -> None:
         "namespace": ("prod",),
         "job": ("wages.default.managers",),
     }
+
+
+@pytest.mark.parametrize(
+    ("command", "stream", "pipeline", "append"),
+    [
+        ("CreateDataSourceTableAsSelectCommand", None, "wages", False),
+        ("AppendData", None, "wages", False),
+        ("AppendData", None, None, True),
+        ("AppendData", "spark_catalog.default.hours", "wages", True),
+        ("MergeIntoTable", None, "wages", True),
+    ],
+)
+def test_a_run_of_a_view_replaces_its_rows(
+    command: str, stream: str | None, pipeline: str | None, append: bool
+) -> None:
+    target = Target("file:/lake/managers", mode="Append", table=Table("managers", "default"))
+    query = CapturedQuery(command, "", target, stream=stream)
+    assert with_view(replace(APPLICATION, pipeline=pipeline), query).target.append is append

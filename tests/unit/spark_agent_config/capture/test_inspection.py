@@ -20,7 +20,7 @@ from spark_agent_config.capture.inspection import Inspector, with_projections
 from spark_agent_config.capture.plans.plan_document import execution_event, execution_plan
 from spark_agent_config.capture.relations import (
     directory,
-    source_uri,
+    source_uris,
     with_prepared,
     with_scheme,
 )
@@ -780,21 +780,24 @@ def test_a_write_of_a_source_of_its_own_is_told_by_its_options() -> None:
 
 
 @pytest.mark.parametrize(
-    ("provider", "options", "uri"),
+    ("provider", "options", "uris"),
     [
-        ("jdbc", {"url": "jdbc:h2:mem", "dbtable": "emp"}, "jdbc:h2:mem:emp"),
-        ("jdbc", {"url": "jdbc:h2:mem", "query": "select 1"}, "jdbc:h2:mem:select 1"),
-        ("kafka", {"topic": "events"}, "kafka:events"),
-        ("org.apache.KafkaTable", {"subscribe": "a,b"}, "kafka:a,b"),
-        ("kafka", {"topic": "t", "kafka.bootstrap.servers": "b:9092,c"}, "kafka://b:9092,c/t"),
-        ("jdbc", {"url": "jdbc:h2:mem"}, None),
-        ("noop", {}, None),
+        ("jdbc", {"url": "jdbc:h2:mem", "dbtable": "emp"}, ("jdbc:h2:mem:emp",)),
+        ("jdbc", {"url": "jdbc:h2:mem", "query": "select 1"}, ("jdbc:h2:mem:select 1",)),
+        ("kafka", {"topic": "events"}, ("kafka:events",)),
+        ("org.apache.KafkaTable", {"subscribe": "a, b"}, ("kafka:a", "kafka:b")),
+        ("kafka", {"assign": '{"a": [0], "b": [1]}'}, ("kafka:a", "kafka:b")),
+        ("kafka", {"assign": "{"}, ()),
+        ("kafka", {"subscribepattern": "orders-.*"}, ()),
+        ("kafka", {"topic": "t", "kafka.bootstrap.servers": "b:9092,c"}, ("kafka://b:9092,c/t",)),
+        ("jdbc", {"url": "jdbc:h2:mem"}, ()),
+        ("noop", {}, ()),
     ],
 )
 def test_a_source_is_named_by_its_options(
-    provider: str, options: dict[str, str], uri: str | None
+    provider: str, options: dict[str, str], uris: tuple[str, ...]
 ) -> None:
-    assert source_uri(provider, options) == uri
+    assert source_uris(provider, options) == uris
 
 
 def test_a_stream_of_a_table_is_read_where_the_plan_before_it_runs_says() -> None:
