@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from functools import cache, partial
 from importlib import metadata
 from typing import Final
-from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask
 
 from api import routes
 from api.http.access import SECURITY, SECURITY_SCHEMES, Guard, Rates, guard_requests
-from api.http.blueprint import Api, keep_encoded
+from api.http.blueprint import Api, keep_encoded, normalise_paths
 from api.http.errors import register_error_handlers
 from api.http.exchange import compress, secure, watch
 from api.routes import openlineage, producer
@@ -54,7 +52,7 @@ def create_app(settings: Settings, service: Service) -> Flask:
     guard = Guard(service.keys, anonymous, Rates(time.monotonic), installation)
     guard_requests(app, guard, service.clock)
     routes.register(app, _api(app))
-    app.wsgi_app = normalise_producer_paths(keep_encoded(app.wsgi_app))  # type: ignore[assignment, method-assign]
+    app.wsgi_app = normalise_paths(keep_encoded(app.wsgi_app), _PRODUCER_PATHS)  # type: ignore[assignment, method-assign]
     return app
 
 
@@ -87,20 +85,3 @@ def version() -> str:
         return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
         return "0"
-
-
-def normalise_producer_paths(application: WSGIApplication) -> WSGIApplication:
-    """``//status``, ``/status/``, ``/producer//execution-plans/`` … => the path of the route.
-
-    An agent appends ``/status`` to the URL in its settings, slash at the end included, and
-    takes a redirect of a POST for success. Other paths are left alone.
-    """
-
-    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        path = environ.get("PATH_INFO", "")
-        meant = "/" + "/".join(part for part in path.split("/") if part)
-        if meant in _PRODUCER_PATHS:
-            environ = {**environ, "PATH_INFO": meant}
-        return application(environ, start_response)
-
-    return answer

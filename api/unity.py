@@ -24,9 +24,9 @@ from graph_model.answers import lineage as lineage_answer
 from graph_model.answers.sources import BoundedRows, Sources
 from graph_model.errors import AmbiguousReference, NotFound
 from graph_model.governance.statements import walk_datasets
-from graph_model.lineage import Question
+from graph_model.lineage import ColumnEdge, Question
 from graph_model.picture.json_form import to_json
-from graph_model.picture.view import ColumnEdgeView, ColumnNodeView, DatasetNode, GraphView, JobNode
+from graph_model.picture.view import ColumnNodeView, DatasetNode, GraphView, JobNode
 from graph_model.stores.graph import Direction
 
 Json = dict[str, Any]
@@ -96,7 +96,7 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
     question = Question("", depth=1, limit=_MOST_NODES)
     table = _find_table(sources, query["table_name"])
     view = lineage_answer.column_lineage(sources, table, query["column_name"], question)
-    edges = [edge for edge in view.edges if isinstance(edge, ColumnEdgeView)]
+    edges = [edge for edge in view.edges if isinstance(edge, ColumnEdge)]
     columns = {node.id: node for node in view.nodes if isinstance(node, ColumnNodeView)}
     tables = {node.id: node for node in view.nodes if isinstance(node, DatasetNode)}
 

@@ -25,7 +25,7 @@ the path before any route sees it. ``keep_encoded`` puts the path as it was sent
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import Any, Final, NoReturn, TypeVar, cast
@@ -350,6 +350,23 @@ NAMED: Final = (
     "/api/v1/events/",
     "/v2/domains/",
 )
+
+
+def normalise_paths(application: WSGIApplication, paths: Collection[str]) -> WSGIApplication:
+    """``//status``, ``/status/``, ``/producer//execution-plans/`` … => the path of the route.
+
+    An agent appends ``/status`` to the URL in its settings, slash at the end included, and
+    takes a redirect of a POST for success. Paths other than these are left alone.
+    """
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        meant = "/" + "/".join(part for part in path.split("/") if part)
+        if meant in paths:
+            environ = {**environ, "PATH_INFO": meant}
+        return application(environ, start_response)
+
+    return answer
 
 
 def keep_encoded(application: WSGIApplication) -> WSGIApplication:

@@ -25,10 +25,9 @@ from graph_model.answers.jobs import job_ends
 from graph_model.answers.openlineage import Name, find_dataset, find_job, name_of
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
-from graph_model.lineage import Partial, Question
+from graph_model.lineage import ColumnEdge, Partial, Question
 from graph_model.picture.json_form import to_json
 from graph_model.picture.view import (
-    ColumnEdgeView,
     ColumnNodeView,
     DatasetNode,
     GraphView,
@@ -121,9 +120,7 @@ def _asked(node: Node) -> tuple[tuple[str, ...], Partial | None]:
 
 def _column_nodes(sources: Sources, views: Iterable[GraphView], at: int | None) -> list[Json]:
     drawn = {node.id: node for view in views for node in view.nodes}
-    edges = {
-        edge.id: edge for view in views for edge in view.edges if isinstance(edge, ColumnEdgeView)
-    }
+    edges = {edge.id: edge for view in views for edge in view.edges if isinstance(edge, ColumnEdge)}
     tables = {
         key: name_of(node.uri, node.scope)
         for key, node in drawn.items()
@@ -177,7 +174,7 @@ def _column_data(
     }
 
 
-def _input(source: ColumnNodeView, table: Name, version: str | None, edge: ColumnEdgeView) -> Json:
+def _input(source: ColumnNodeView, table: Name, version: str | None, edge: ColumnEdge) -> Json:
     return {
         "namespace": table.namespace,
         "dataset": table.name,

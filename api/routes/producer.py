@@ -4,7 +4,7 @@
 An agent sends ``HEAD /status`` once: a 2xx with one header line per version, or it switches itself
 off. It never looks at bodies of answers, but scripts splice the plan's answer into an event, so
 that is exactly the quoted id. Redirects count as success there and lose the document: paths are
-normalised before routing (``application.normalise_producer_paths``).
+normalised before routing (``http.blueprint.normalise_paths``).
 
 ``POST /uploads`` names a place in a bucket for a document larger than a gateway or a function
 takes. The answer is no promise that the document is taken: the consumer checks it once the client

@@ -33,14 +33,13 @@ from graph_model.answers.overview import Totals
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.facts import DatasetRow, ExecutionRow
 from graph_model.governance.statements import walk_datasets
-from graph_model.lineage import Partial, PlanUse, Question, Reach
+from graph_model.lineage import Partial, PlanUse, Question, Reach, Route
 from graph_model.picture.layout import Box, arrange
 from graph_model.picture.view import (
     CheckView,
     DatasetReference,
     JobReference,
     Place,
-    Route,
     job_reference,
 )
 from graph_model.stores.catalogue_values import FailedJob, RecentExecution

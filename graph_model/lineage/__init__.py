@@ -41,6 +41,7 @@ from graph_model.lineage.questions import (
     PlanUse,
     Question,
     Reach,
+    Route,
 )
 from graph_model.lineage.structure import Structure
 
@@ -61,6 +62,7 @@ __all__ = [
     "PlanUse",
     "Question",
     "Reach",
+    "Route",
     "Structure",
     "holders",
     "keep_ends",

@@ -104,12 +104,17 @@ class PlanUse(NamedTuple):
     metadata: tuple[str, ...] = ()
 
 
+Route = tuple[tuple[float, float], ...]
+"""The points through which a drawn edge runs past the boxes between its ends."""
+
+
 class ColumnEdge(NamedTuple):
     """One edge per (source, target, kind, how), for any number of plans.
 
     ``hops``: the number of steps of a chain that is drawn as one edge (``ends``). ``masking``:
     every plan behind it masks the value; of a chain of several steps it is not known. ``seen``: as
-    of a PlanUse.
+    of a PlanUse. A picture marks it: with the ``jobs`` of its plans (ids), its ``route``, and
+    whether no run is behind it, only a declaration.
     """
 
     source: str
@@ -121,6 +126,13 @@ class ColumnEdge(NamedTuple):
     hops: int | None = None
     masking: bool = False
     seen: bool = True
+    jobs: tuple[str, ...] = ()
+    route: Route | None = None
+    declared: bool = False
+
+    @property
+    def id(self) -> str:
+        return f"{self.source}-{self.target}-{self.kind}-{self.how}"
 
 
 class ColumnNode(NamedTuple):

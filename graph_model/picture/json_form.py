@@ -12,10 +12,9 @@ from functools import lru_cache
 from typing import Any, Final
 
 from graph_model import labels
-from graph_model.lineage import Influences, NotSeen, Partial
+from graph_model.lineage import ColumnEdge, Influences, NotSeen, Partial
 from graph_model.picture.operations import OperationView
 from graph_model.picture.view import (
-    ColumnEdgeView,
     ColumnNodeView,
     DatasetNode,
     FeedEdge,
@@ -128,8 +127,8 @@ def count_influences(influences: Influences | None) -> dict[str, int] | None:
     return counts
 
 
-def _edge(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:
-    if isinstance(edge, ColumnEdgeView):
+def _edge(edge: FeedEdge | ColumnEdge) -> dict[str, Any]:
+    if isinstance(edge, ColumnEdge):
         chain: dict[str, Any] = {} if edge.hops is None else {"hops": edge.hops}
         chain |= {"masking": True} if edge.masking else {}
         chain |= {} if edge.seen else {"seen": False}
@@ -154,15 +153,15 @@ def _edge(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:
     return reply | _route(edge) | _origin(edge)
 
 
-def _origin(edge: FeedEdge | ColumnEdgeView) -> dict[str, str]:
+def _origin(edge: FeedEdge | ColumnEdge) -> dict[str, str]:
     return {"origin": labels.DECLARED} if edge.declared else {}
 
 
-def _route(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:
+def _route(edge: FeedEdge | ColumnEdge) -> dict[str, Any]:
     return {} if edge.route is None else {"route": [list(point) for point in edge.route]}
 
 
-def _between(edge: FeedEdge | ColumnEdgeView, kind: str) -> dict[str, Any]:
+def _between(edge: FeedEdge | ColumnEdge, kind: str) -> dict[str, Any]:
     return {"id": edge.id, "from": edge.source, "to": edge.target, "kind": kind}
 
 

@@ -22,6 +22,7 @@ from graph_model.lineage import (
     NotSeen,
     Partial,
     PlanUse,
+    Route,
     holders,
 )
 from graph_model.naming.columns import ColumnSpelling
@@ -195,9 +196,6 @@ class ColumnNodeView(NamedTuple):
 
 Node = DatasetNode | JobNode | ColumnNodeView
 
-Route = tuple[tuple[float, float], ...]
-"""The points through which an edge runs past the boxes between its ends."""
-
 
 class FeedEdge(NamedTuple):
     """Between a dataset and a job, or with jobs left out between two datasets.
@@ -217,22 +215,6 @@ class FeedEdge(NamedTuple):
     route: Route | None = None
     seen: bool = True
     declared: bool = False
-
-
-class ColumnEdgeView(NamedTuple):
-    id: str
-    source: str
-    target: str
-    kind: str
-    how: str
-    expression: str
-    plans: tuple[str, ...]
-    jobs: tuple[str, ...]
-    hops: int | None = None
-    route: Route | None = None
-    masking: bool = False
-    seen: bool = True
-    declared: bool = False  # as of a FeedEdge
 
 
 class DrawnLayer(NamedTuple):
@@ -258,7 +240,7 @@ class GraphView:
     """
 
     nodes: tuple[Node, ...]
-    edges: tuple[FeedEdge | ColumnEdgeView, ...]
+    edges: tuple[FeedEdge | ColumnEdge, ...]
     as_of: str | None
     depth_asked: int
     depth_reached: int
@@ -309,9 +291,9 @@ def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool) -> GraphVie
     nodes.sort(key=lambda node: (type(node).__name__, node.label, node.id))
     nodes += column_nodes
     feeds = _feeds(answer) if jobs else _feeds_without_jobs(answer)
-    edges: list[FeedEdge | ColumnEdgeView] = [
+    edges: list[FeedEdge | ColumnEdge] = [
         *feeds,
-        *(_column_edge(edge, names) for edge in answer.column_edges),
+        *(edge._replace(jobs=_jobs_of(edge.plans, names)) for edge in answer.column_edges),
     ]
     return GraphView(
         nodes=tuple(nodes),
@@ -485,21 +467,8 @@ def _feeds_without_jobs(answer: Answer) -> list[FeedEdge]:
     ]
 
 
-def _column_edge(edge: ColumnEdge, names: Names) -> ColumnEdgeView:
-    jobs = {names.plan_jobs[plan] for plan in edge.plans if plan in names.plan_jobs}
-    return ColumnEdgeView(
-        id=f"{edge.source}-{edge.target}-{edge.kind}-{edge.how}",
-        source=edge.source,
-        target=edge.target,
-        kind=edge.kind,
-        how=edge.how,
-        expression=edge.expression,
-        plans=edge.plans,
-        jobs=tuple(sorted(jobs)),
-        hops=edge.hops,
-        masking=edge.masking,
-        seen=edge.seen,
-    )
+def _jobs_of(plans: Iterable[str], names: Names) -> tuple[str, ...]:
+    return tuple(sorted({names.plan_jobs[plan] for plan in plans if plan in names.plan_jobs}))
 
 
 def mark_declared(view: GraphView, declared: frozenset[str]) -> GraphView:

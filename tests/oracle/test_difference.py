@@ -26,8 +26,7 @@ from graph_model.answers.difference.graphs import (
 from graph_model.answers.difference.plans import compare_plans
 from graph_model.answers.difference.times import TimeDifference, compare_times
 from graph_model.answers.plans import plan
-from graph_model.lineage import Question
-from graph_model.picture.view import ColumnEdgeView
+from graph_model.lineage import ColumnEdge, Question
 from graph_model.stores.graph import Direction
 from tests.oracle.comparison import is_empty, node_id, projected
 from tests.oracle.documents import START, plan_uuid
@@ -72,7 +71,7 @@ class Compared:
 
 
 def ends(edge: Edge) -> tuple[str, ...]:
-    kind = (edge.kind, edge.how) if isinstance(edge, ColumnEdgeView) else ()
+    kind = (edge.kind, edge.how) if isinstance(edge, ColumnEdge) else ()
     return (edge.source, edge.target, *kind)
 
 

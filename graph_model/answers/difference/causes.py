@@ -25,8 +25,8 @@ from graph_model.answers.difference.graphs import (
     GraphDifference,
     describe,
 )
+from graph_model.lineage import ColumnEdge
 from graph_model.picture.view import (
-    ColumnEdgeView,
     ColumnNodeView,
     DatasetNode,
     GraphView,
@@ -140,7 +140,7 @@ def causes_of_difference(
         if change.change == CHANGED and node.id in distances:
             yield from _node_causes(change, node, distances[node.id], summaries)
     ends = {edge.id: (edge.source, edge.target) for edge in view.edges}
-    columns = {edge.id for edge in view.edges if isinstance(edge, ColumnEdgeView)}
+    columns = {edge.id for edge in view.edges if isinstance(edge, ColumnEdge)}
     for change in difference.edges:
         source, target = (nodes.get(end) for end in ends[change.id])
         if change.change == CHANGED or change.id in columns or source is None or target is None:

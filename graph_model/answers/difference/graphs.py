@@ -35,10 +35,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 from graph_model import identity, labels
+from graph_model.lineage import ColumnEdge
 from graph_model.naming.columns import same_type
 from graph_model.picture.json_form import to_json
 from graph_model.picture.view import (
-    ColumnEdgeView,
     ColumnNodeView,
     DatasetNode,
     FeedEdge,
@@ -50,7 +50,7 @@ from graph_model.picture.view import (
 SCHEMA: Final = "schema"
 _TYPE: Final = "type"
 PLANS: Final = "plans"
-Edge = FeedEdge | ColumnEdgeView
+Edge = FeedEdge | ColumnEdge
 Element = TypeVar("Element", bound=Node | Edge)
 Contents = Mapping[str, Any]
 """The compared contents of an element, by the name of the field."""
@@ -188,7 +188,7 @@ def node_contents(node: Node, schemas: Mapping[str, Schema]) -> Contents:
 
 
 def edge_contents(edge: Edge) -> Contents:
-    if isinstance(edge, ColumnEdgeView):
+    if isinstance(edge, ColumnEdge):
         return {"how": edge.how, "expression": edge.expression}
     return {"modes": edge.modes, **({PLANS: edge.plans} if edge.jobs else {})}
 
@@ -321,13 +321,13 @@ def pair_by(
 
 
 def _how(edge: Edge) -> str:
-    return edge.how if isinstance(edge, ColumnEdgeView) else ""
+    return edge.how if isinstance(edge, ColumnEdge) else ""
 
 
 def _by_ends(edges: Iterable[Edge]) -> dict[tuple[str, str, str], list[Edge]]:
     by_ends: dict[tuple[str, str, str], list[Edge]] = {}
     for edge in edges:
-        kind = edge.kind if isinstance(edge, ColumnEdgeView) else ""
+        kind = edge.kind if isinstance(edge, ColumnEdge) else ""
         by_ends.setdefault((edge.source, edge.target, kind), []).append(edge)
     return by_ends
 

@@ -29,7 +29,7 @@ from graph_model.stores.database.statements import (
     packed_id,
     passes,
 )
-from graph_model.stores.database.transactions import TURN, WRITE, Lock, keep_order, write
+from graph_model.stores.database.transactions import TURN, Lock, begin_on_sqlite, keep_order, write
 
 _BUSY_MILLISECONDS: Final = 3_000
 _POOL_SECONDS: Final = 10.0
@@ -214,12 +214,12 @@ def _open_sqlite(url: URL) -> Engine:
         execution_options={TURN: threading.Lock(), DAMAGE: Damage()},
     )
     event.listen(engine, "connect", _set_up_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
+    event.listen(engine, "begin", begin_on_sqlite)
     return engine
 
 
 def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
-    connection.isolation_level = None  # BEGIN is ours, see _begin_sqlite
+    connection.isolation_level = None  # BEGIN is ours, see begin_on_sqlite
     connection.create_function(PACKED_ID, 1, packed_id, deterministic=True)
     for pragma in (
         *_of_new_files(connection),
@@ -248,12 +248,6 @@ def _malformed() -> sqlite3.DatabaseError:
     error = sqlite3.DatabaseError("the schema of the database cannot be read")
     error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
     return error
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    # A transaction that reads first and writes later cannot wait for its turn: it fails at once.
-    writes = connection.get_execution_options().get(WRITE, False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 _versions = sa.Table(

@@ -31,6 +31,14 @@ TURN: Final = "headwater_turn"
 _Result = TypeVar("_Result")
 
 
+def begin_on_sqlite(connection: Connection) -> None:
+    """Begin a transaction. One that reads first and writes later could not wait for its turn: it
+    would fail at once.
+    """
+    writes = connection.get_execution_options().get(WRITE, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
 @contextmanager
 def read(engine: Engine, unavailable: type[Unavailable]) -> Iterator[Connection]:
     """One transaction that reads: every statement in it sees the same state."""
