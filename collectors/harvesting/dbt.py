@@ -1,8 +1,10 @@
 """dbt's artefacts: manifest.json, catalog.json and run_results.json of a folder or an S3 prefix.
 
-    manifest   models, seeds, snapshots, sources, exposures, tests; the compiled text of each
-    catalog    the columns that the warehouse has (dbt docs generate)
-    results    what ran, when, how it ended
+    manifest     models, seeds, snapshots, sources, exposures, tests; the compiled text of each
+    catalog      the columns that the warehouse has (dbt docs generate)
+    results      what ran, when, how it ended
+    info_schema  the columns of each node, and what they come from, as dbt 2's static analysis
+                 found them: Parquet files, which pyarrow reads where it is installed
 
 A node that ran is a run of the job of its unique id, as dbt-ol names it from dbt's log; one that
 was only compiled is declared. Artefacts are read by key, not by a version's classes: dbt 1 and 2
@@ -11,13 +13,16 @@ differ in what else they hold.
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import io
 import json
 import uuid
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from collectors.harvesting.amazon import open_client, requests_to
 from collectors.harvesting.queries import (
@@ -29,9 +34,10 @@ from collectors.harvesting.queries import (
     table_facets,
 )
 from collectors.harvesting.rounds import Harvested
+from graph_model import labels
 from graph_model.errors import ConfigurationError, HeadwaterError, Unavailable
 from graph_model.json_fields import JsonObject
-from graph_model.sql import DIALECTS, qualified_name, quoted_name
+from graph_model.sql import DIALECTS, qualified_name, quoted_name, translate
 from graph_model.values import parse_instant
 
 _RUNS: Final = uuid.UUID("0d1d7e0c-6b2f-5a53-9a5b-3f0f1c0b7c11")
@@ -49,7 +55,28 @@ _VERDICTS: Final[Mapping[str, bool]] = {
 }  # fmt: skip
 _MADE: Final = frozenset({"model", "seed", "snapshot"})
 _REPLACING: Final = frozenset({"table", "view", "materialized_view", "seed"})
+_COLUMNS: Final = "info_schema/v1/dbt.node_columns.parquet"
+_LINEAGE: Final = "info_schema/v1/dbt.column_lineage.parquet"
+_PYARROW: Final = "pip install 'pyarrow>=15'"
+#: How dbt's analysis says that a column comes from another.
+_EVOLUTIONS: Final[Mapping[str, Mapping[str, str]]] = {
+    "copy": {"type": labels.DIRECT, "subtype": labels.IDENTITY},
+    "mod": {"type": labels.DIRECT, "subtype": labels.TRANSFORMATION},
+    "scan": {"type": labels.INDIRECT},
+}
+_STRENGTH: Final = tuple(_EVOLUTIONS)
 _DIALECTS: Final[Mapping[str, str]] = {"sqlserver": "tsql", "fabric": "tsql", "synapse": "tsql"}
+
+
+Row = Mapping[str, Any]
+ReadRows = Callable[[bytes], Sequence[Row]]
+
+
+def parquet_rows(content: bytes) -> Sequence[Row]:
+    """The rows of a Parquet file. Raises ImportError without pyarrow, ValueError for no Parquet."""
+    parquet = importlib.import_module("pyarrow.parquet")
+    rows: Sequence[Row] = parquet.read_table(io.BytesIO(content)).to_pylist()
+    return rows
 
 
 class DbtArtifacts:
@@ -62,14 +89,28 @@ class DbtArtifacts:
     overlap: int | None = None
     kept: int | None = None
 
-    def __init__(self, place: str, datasets: str, region: str = "", jobs: str = "") -> None:
+    def __init__(
+        self,
+        place: str,
+        datasets: str,
+        region: str = "",
+        jobs: str = "",
+        read_rows: ReadRows = parquet_rows,
+    ) -> None:
+        self._read_rows = read_rows
         self._place = place
         self._datasets = datasets
         self._jobs = jobs or "dbt"
         self._s3 = open_client("s3", region) if place.startswith(_S3) else None
 
     def settings(self) -> Mapping[str, str]:
-        return {"artefacts": self._place, "datasets": self._datasets, "jobs": self._jobs}
+        parquet = importlib.util.find_spec("pyarrow") or self._read_rows is not parquet_rows
+        return {
+            "artefacts": self._place,
+            "datasets": self._datasets,
+            "jobs": self._jobs,
+            "info_schema": "read" if parquet else f"not read: {_PYARROW}",
+        }
 
     def findings(self, since: int, known: Container[str]) -> Iterator[Harvested]:
         """All nodes, whatever ``since``: an artefact may come late. What is taken is known by its
@@ -86,6 +127,7 @@ class DbtArtifacts:
                 manifest,
                 self._read(folder, "catalog.json") or {},
                 self._read(folder, "run_results.json") or {},
+                _analysis(self._rows(folder, _COLUMNS), self._rows(folder, _LINEAGE)),
                 self._datasets,
                 self._jobs,
             )
@@ -122,6 +164,18 @@ class DbtArtifacts:
             raise HeadwaterError(f"{folder}/{name}: expected a JSON object")
         return artefact
 
+    def _rows(self, folder: str, name: str) -> Sequence[Row]:
+        """() where dbt wrote no such file, or nothing is installed that reads it."""
+        try:
+            content = self._content(folder, name)
+            return () if content is None else self._read_rows(content)
+        except ImportError:
+            return ()
+        except ValueError as error:  # dbt may be writing it
+            raise Unavailable(f"{folder}/{name}: expected Parquet") from error
+        except OSError as error:
+            raise ConfigurationError(f"{folder}/{name}: {error}") from error
+
     def _content(self, folder: str, name: str) -> bytes | None:
         if self._s3 is None:
             path = Path(folder) / name
@@ -143,6 +197,48 @@ def _bounded(content: bytes, where: object) -> bytes:
     if len(content) > _MOST_BYTES:
         raise HeadwaterError(f"{where}: larger than {_MOST_BYTES >> 20} MB")
     return content
+
+
+# --- what dbt 2's static analysis found -----------------------------------------------------------
+
+
+class _Source(NamedTuple):
+    """A column that another one comes from, of a node; ``column`` "" is a condition of the node."""
+
+    column: str
+    node: str
+    source: str
+    evolution: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Analysis:
+    """By node: its columns (name, type) in order, and what they come from."""
+
+    columns: Mapping[str, Sequence[tuple[str, str]]]
+    sources: Mapping[str, Sequence[_Source]]
+
+
+def _analysis(columns: Sequence[Row], lineage: Sequence[Row]) -> _Analysis:
+    """Rows are read by key: dbt adds columns to these tables between releases."""
+    listed: dict[str, list[tuple[int, str, str]]] = {}
+    for row in columns:
+        place = row.get("column_index")
+        kinds = (row.get(f"data_type{of}") for of in ("_actual", "_inferred", "", "_declared"))
+        column = (place if isinstance(place, int) else 0, str(row.get("column_name") or ""))
+        kind = next((kind for kind in kinds if isinstance(kind, str) and kind), "")
+        listed.setdefault(str(row.get("node_unique_id")), []).append((*column, kind))
+    sources: dict[str, list[_Source]] = {}
+    for row in lineage:
+        names = ("child_column_name", "parent_node_unique_id", "parent_column_name", "evolution")
+        source = _Source(*(str(row.get(name) or "") for name in names))
+        if source.source and source.evolution in _EVOLUTIONS:
+            sources.setdefault(str(row.get("child_node_unique_id")), []).append(source)
+    in_order = {
+        node: [(name, kind) for _, name, kind in sorted(found) if name]
+        for node, found in listed.items()
+    }
+    return _Analysis(in_order, sources)
 
 
 # --- artefacts -> events -------------------------------------------------------------------------
@@ -206,10 +302,12 @@ class _Project:
         manifest: JsonObject,
         catalog: JsonObject,
         results: JsonObject,
+        analysis: _Analysis,
         datasets: str,
         jobs: str,
     ) -> None:
         self._catalog = catalog
+        self._analysis = analysis
         self._datasets = datasets
         self._jobs = jobs
         said = _object(manifest.get("metadata"))
@@ -249,6 +347,8 @@ class _Project:
         job = self._job(node, node.kind.upper())
         inputs = [self._dataset(parent) for parent in self._read_by(node)]
         output = self._dataset(node)
+        if (lineage := self._lineage(node)) is not None:
+            output["facets"]["columnLineage"] = lineage
         if node.materialized in _REPLACING:
             output["facets"]["lifecycleStateChange"] = facet(
                 "LifecycleStateChangeDatasetFacet", lifecycleStateChange="OVERWRITE"
@@ -354,6 +454,60 @@ class _Project:
             return ""
         return f"CREATE TABLE {quoted_name(node.relation, self._dialect)} AS {query}"
 
+    def _lineage(self, node: _Node) -> dict[str, Any] | None:
+        """The columns as dbt's analysis has them, where the compiled text leaves some open: the
+        text has the expressions, and tells conditions apart.
+        """
+        if not self._analysis.sources.get(node.id) or self._is_read(node):
+            return None
+        fields: dict[str, dict[str, Any]] = {}
+        whole: list[dict[str, Any]] = []
+        for source in self._stored_sources(node.id):
+            table = self._nodes[source.node]
+            flow = {
+                "namespace": self._datasets,
+                "name": qualified_name(table.relation),
+                "field": source.source,
+                "transformations": [dict(_EVOLUTIONS[source.evolution])],
+            }
+            if source.column:
+                fields.setdefault(source.column, {"inputFields": []})["inputFields"].append(flow)
+            else:
+                whole.append(flow)
+        return facet("ColumnLineageDatasetFacet", fields=fields, dataset=whole)
+
+    def _is_read(self, node: _Node) -> bool:
+        """Whether the translator of SQL finds all columns in the compiled text."""
+        text = self._text(node)
+        schemas = {
+            qualified_name(parent.relation): [name for name, _ in columns]
+            for parent in self._read_by(node)
+            if (columns := self._columns(parent))
+        }
+        statements = translate(text, self._dialect, schemas=schemas) if text else ()
+        return bool(statements) and not any(statement.gaps for statement in statements)
+
+    def _stored_sources(self, key: str) -> Iterator[_Source]:
+        """The columns of tables behind those of a node, through ephemeral models."""
+        waiting = [(source, 0) for source in reversed(self._analysis.sources.get(key, ()))]
+        seen = set[_Source]()
+        while waiting:
+            source, level = waiting.pop()
+            parent = self._nodes.get(source.node)
+            if parent is None or source in seen or level > _MOST_LEVELS:
+                continue
+            seen.add(source)
+            if parent.materialized != "ephemeral":
+                yield source
+                continue
+            for inner in reversed(self._analysis.sources.get(source.node, ())):
+                if not inner.column:  # a condition inside decides over all columns
+                    waiting.append((inner, level + 1))
+                elif inner.column.lower() == source.source.lower():
+                    strongest = max(source.evolution, inner.evolution, key=_STRENGTH.index)
+                    through = inner._replace(column=source.column, evolution=strongest)
+                    waiting.append((through, level + 1))
+
     def _dataset(self, node: _Node) -> dict[str, Any]:
         columns = self._columns(node)
         facets = table_facets(columns=columns, described=_descriptions(node))
@@ -362,9 +516,11 @@ class _Project:
         return {"namespace": self._datasets, "name": name, "facets": facets}
 
     def _columns(self, node: _Node) -> tuple[tuple[str, str], ...]:
-        """Those that the warehouse has, else those that are documented."""
+        """Those that the warehouse has, else those of dbt's analysis, else the documented ones."""
         part = "sources" if node.kind == "source" else "nodes"
         had = _object(_object(_object(self._catalog.get(part)).get(node.id)).get("columns"))
+        if not had and (analysed := self._analysis.columns.get(node.id)):
+            return tuple(analysed)
         known = [_object(column) for column in (had or node.object("columns")).values()]
         known.sort(key=lambda column: index if isinstance(index := column.get("index"), int) else 0)
         return tuple(

@@ -262,8 +262,107 @@ def test_every_folder_below_an_s3_prefix_is_taken(monkeypatch: pytest.MonkeyPatc
             body = StreamingBody(io.BytesIO(manifest), len(manifest))
             asked = {"Bucket": "lake", "Key": f"dbt/{folder}/manifest.json"}
             s3.add_response("get_object", {"Body": body}, asked)
-            s3.add_client_error("get_object", "NoSuchKey")
-            s3.add_client_error("get_object", "NoSuchKey")
+            for _ in ("catalog.json", "run_results.json", "node_columns", "column_lineage"):
+                s3.add_client_error("get_object", "NoSuchKey")
         found = [one.key for one in source.findings(0, ())]
     exposures = [key for key in found if key.endswith("exposure.shop.board")]
     assert exposures == [f"s3://lake/dbt/{one} exposure.shop.board" for one in ("a", "b")]
+
+
+# --- what dbt 2's static analysis found -----------------------------------------------------------
+
+
+def analysed(folder: Path, manifest: Any, **tables: list[dict[str, Any]]) -> DbtArtifacts:
+    """Artefacts with an information schema, whose tables are JSON here in place of Parquet."""
+    artefacts(folder, manifest=manifest)
+    (folder / "info_schema" / "v1").mkdir(parents=True)
+    for name, rows in tables.items():
+        file = folder / "info_schema" / "v1" / f"dbt.{name}.parquet"
+        file.write_text(json.dumps(rows), encoding="utf-8")
+    return DbtArtifacts(str(folder), CLUSTER, read_rows=json.loads)
+
+
+def column(node_id: str, place: int, name: str, **types: str) -> dict[str, Any]:
+    return {
+        "node_unique_id": node_id,
+        "column_index": place,
+        "column_name": name,
+        **types,
+        "ingested_at": AT,
+    }
+
+
+def edge(parent: str, child: str, evolution: str) -> dict[str, Any]:
+    """``node#column`` to ``node#column``; a condition has no column."""
+    source, target = parent.partition("#"), child.partition("#")
+    return {
+        "parent_node_unique_id": source[0],
+        "parent_column_name": source[2],
+        "child_node_unique_id": target[0],
+        "child_column_name": target[2] or None,
+        "evolution": evolution,
+    }
+
+
+COLUMNS_OF_NODES: Final = [
+    column("seed.shop.raw", 2, "amount", data_type_inferred="numeric", data_type=""),
+    column("seed.shop.raw", 1, "id", data_type_actual="int4", data_type_inferred="bigint"),
+]
+LINEAGE: Final = [
+    edge("model.shop.kept#amount", "model.shop.orders#amount", "mod"),
+    edge("model.shop.kept#id", "model.shop.orders#id", "copy"),
+    edge("source.shop.web.visits#id", "model.shop.orders", "scan"),
+    edge("seed.shop.raw#amount", "model.shop.kept#amount", "copy"),
+    edge("seed.shop.raw#id", "model.shop.kept#id", "copy"),
+    edge("seed.shop.raw#id", "model.shop.kept", "scan"),
+    edge("seed.shop.raw#id", "model.shop.orders#id", "a later kind"),
+    edge("model.other.gone#x", "model.shop.orders#x", "copy"),
+]
+
+
+def test_columns_come_from_dbts_analysis_where_the_text_does_not_tell_them(
+    tmp_path: Path,
+) -> None:
+    manifest = a_manifest()
+    manifest["nodes"]["model.shop.orders"]["compiled_code"] = 'select * from "dev"."web"."visits"'
+    source = analysed(tmp_path, manifest, node_columns=COLUMNS_OF_NODES, column_lineage=LINEAGE)
+    (declared,) = events_of(source)["model.shop.orders"]
+    (raw,) = (one for one in declared["inputs"] if one["name"] == "dev.shop.raw")
+    fields = raw["facets"]["schema"]["fields"]
+    assert [(one["name"], one["type"]) for one in fields] == [("id", "int4"), ("amount", "numeric")]
+    lineage = declared["outputs"][0]["facets"]["columnLineage"]
+    found = {
+        (name, one["name"], one["field"], *one["transformations"][0].values())
+        for name, column in lineage["fields"].items()
+        for one in column["inputFields"]
+    }
+    assert found == {
+        ("amount", "dev.shop.raw", "amount", "DIRECT", "TRANSFORMATION"),
+        ("id", "dev.shop.raw", "id", "DIRECT", "IDENTITY"),
+    }
+    whole = {(one["name"], one["field"]) for one in lineage["dataset"]}
+    assert whole == {("dev.shop.raw", "id"), ("dev.web.visits", "id")}
+
+
+def test_a_text_that_is_read_whole_is_better_than_dbts_analysis(tmp_path: Path) -> None:
+    source = analysed(tmp_path, a_manifest(), node_columns=COLUMNS_OF_NODES, column_lineage=LINEAGE)
+    (declared,) = events_of(source)["model.shop.orders"]
+    assert "columnLineage" not in declared["outputs"][0]["facets"]
+
+
+def test_an_information_schema_that_nothing_can_read_is_told(tmp_path: Path) -> None:
+    def not_installed(content: bytes) -> list[dict[str, Any]]:
+        raise ImportError("pyarrow")
+
+    analysed(tmp_path, a_manifest(), column_lineage=LINEAGE)
+    source = DbtArtifacts(str(tmp_path), CLUSTER, read_rows=not_installed)
+    assert "model.shop.orders" in events_of(source)
+    told = DbtArtifacts(str(tmp_path), CLUSTER).settings()["info_schema"]
+    assert told == "read" or "pyarrow" in told
+
+
+def test_an_information_schema_that_is_being_written_is_read_later(tmp_path: Path) -> None:
+    source = analysed(tmp_path, a_manifest(), column_lineage=LINEAGE)
+    (tmp_path / "info_schema" / "v1" / "dbt.column_lineage.parquet").write_text("PAR1")
+    with pytest.raises(Unavailable, match="expected Parquet"):
+        events_of(source)
