@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import ipaddress
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +45,7 @@ _NOBODY: Final = "none"
 _AUTO: Final = "auto"
 _HEAP_BOUNDS: Final = (LEAST_HEAP_MB, 1_048_576)
 _POSTGRESQL: Final = ("postgresql://", "postgresql+psycopg://", "postgres://")
+DATAZONE_DOMAIN: Final = re.compile(r"dzd[-_][a-zA-Z0-9_-]{1,36}")
 _SWITCH: Final = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -93,6 +95,7 @@ class Settings:
     dead_letter_queue: str
     message_bytes: int
     rewrite_rules: str
+    datazone_domains: tuple[tuple[str, str], ...]
 
     @property
     def address(self) -> str:
@@ -104,6 +107,14 @@ class Settings:
     def signing_key_file(self) -> Path:
         """Where the key of this installation lies, from which signing secrets are computed."""
         return Path(self.signing_key) if self.signing_key else self.data / "signing.key"
+
+
+def _domains(text: str) -> tuple[tuple[str, str], ...]:
+    pairs = [tuple(map(str.strip, part.partition("=")[::2])) for part in text.split(",") if part]
+    ids = [domain for domain, _ in pairs]
+    if not all(map(DATAZONE_DOMAIN.fullmatch, ids)) or len(set(ids)) < len(ids):
+        raise ValueError("domains, each once, as dzd_a1b2=sales.,dzd_c3d4=hr.")
+    return tuple((domain, prefix) for domain, prefix in pairs)
 
 
 class Row(NamedTuple):
@@ -557,6 +568,13 @@ ROWS: Final[tuple[Row, ...]] = (
         "A JSON file, or s3://bucket/key, with rules that rename the datasets of OpenLineage "
         "events from a queue (docs/queues.md). Empty: none.",
         str,
+    ),
+    Row(
+        "HEADWATER_DATAZONE_DOMAINS",
+        "",
+        "The domains of DataZone's routes, each with the beginning of its jobs' namespaces, comma-"
+        "separated: dzd_a1b2=sales.,dzd_c3d4=hr. Empty: any domain, with all jobs.",
+        _domains,
     ),
 )
 

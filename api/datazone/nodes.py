@@ -6,7 +6,9 @@
 
 These source identifiers are not parsed: each place where one may be split is looked up, and the
 node counts whose own identifier is the same text, else a dataset in another of its spellings. Our
-ids serve as well. The identifier of a table of Glue is its ARN. ``eventTimestamp`` is the newest
+ids serve as well, alone or behind ``amazon.datazone.asset/``: each dataset is an asset, and each
+write of it a revision, named by its epoch milliseconds. The identifier of a table of Glue is its
+ARN. ``eventTimestamp`` is the newest
 time at which a run wrote or read a dataset, of a neighbour the time of the run.
 """
 
@@ -15,7 +17,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from graph_model import identity, labels
@@ -50,6 +52,17 @@ _TYPES: Final = {
 _GLUE: Final = "arn:aws:glue:"
 _TABLE: Final = ":table/"
 _HISTORY: Final = "node history"
+_REVISIONS: Final = "asset revisions"
+ASSET: Final = "amazon.datazone.asset/"
+_ASSET_TYPES: Final = (
+    (_GLUE, "amazon.datazone.GlueTableAssetType"),
+    ("redshift:", "amazon.datazone.RedshiftTableAssetType"),
+    ("s3:", "amazon.datazone.S3ObjectCollectionAssetType"),
+    ("", "HeadwaterDatasetAssetType"),
+)
+_PROJECT: Final = "headwater"
+"""An asset of the service has one."""
+_LONGEST_EXTERNAL: Final = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +97,8 @@ def source_identifier(kind: str, name: Name, run_id: str = "") -> str:
 
 
 def find_node(sources: Sources, identifier: str, at: int | None, now: int) -> LineageNode:
-    """By our id or by its source identifier. Raises NotFound."""
+    """By our id, by its source identifier, or by that of the asset. Raises NotFound."""
+    identifier = identifier.removeprefix(ASSET)
     kind = identity.kind_of(identifier)
     if kind == labels.DATASET:
         return _dataset(open_known(sources, kind, identifier), identifier, at)
@@ -231,6 +245,57 @@ def _bodies(facets: Iterable[FacetView]) -> Json:
     return {
         facet.name: facet.body for facet in facets if not facet.deleted and facet.body is not None
     }
+
+
+# --- assets --------------------------------------------------------------------------------------
+
+
+def asset(node: LineageNode, revision: str | None) -> Json:
+    """A dataset as an asset, as of a revision, else the newest. Raises NotFound for another node,
+    and for a revision that it has not.
+    """
+    times = asset_times(node)
+    at = times[0] if times else 0
+    if revision is not None:
+        at = next((time for time in times if str(time) == revision), -1)
+        if at < 0:
+            raise NotFound("asset revision", revision)
+        node = replace(node, at=at)
+    source = node.source_identifier
+    external = {"externalIdentifier": source} if len(source) <= _LONGEST_EXTERNAL else {}
+    kinds = (kind for start, kind in _ASSET_TYPES if node.name.namespace.startswith(start))
+    return {
+        "id": node.id,
+        "name": node.name.name,
+        "typeIdentifier": next(kinds),
+        "typeRevision": "1",
+        "revision": str(at),
+        "createdAt": at / 1000,
+        "firstRevisionCreatedAt": (times[-1] if times else 0) / 1000,
+        "owningProjectId": _PROJECT,
+        "formsOutput": forms(node),
+        **external,
+    }
+
+
+def asset_times(node: LineageNode) -> list[int]:
+    """The times of its newest revisions (epoch ms), newest first: its writes, of a dataset without
+    one its reads. Raises NotFound for a job or a run.
+    """
+    if node.kind != labels.DATASET:
+        raise NotFound("asset", node.source_identifier)
+    return _times(node, "UPSTREAM") or _times(node, None)
+
+
+def revisions(node: LineageNode, limit: int, token: str | None) -> tuple[list[Json], str | None]:
+    """The revisions of an asset, newest first, and the token of the next page."""
+    times = asset_times(node)
+    if token is not None:
+        last = int(read_cursor(token, _REVISIONS, int)[0])
+        times = [at for at in times if at < last]
+    shown = times[:limit]
+    items = [{"id": node.id, "revision": str(at), "createdAt": at / 1000} for at in shown]
+    return items, write_cursor(_REVISIONS, shown[-1]) if len(times) > limit else None
 
 
 # --- neighbours ----------------------------------------------------------------------------------

@@ -15,12 +15,13 @@ import hashlib
 import re
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Any, Final
 
 from cachetools import LRUCache
-from flask import Response, jsonify, request
+from flask import Response, current_app, jsonify, request
 from marshmallow import fields
 
 from api.datazone import graph, nodes
@@ -33,22 +34,30 @@ from api.http.blueprint import (
     decode_names,
 )
 from api.intake.commands import cover_forget, give
-from api.intake.documents import Reading, count_refusals, current_delivery, take
+from api.intake.documents import Delivery, Reading, count_refusals, current_delivery, take
 from api.logs import current_request_id
 from api.schemas.fields import Choice, Instant, IntegerField, Query, RequestBody, TextField
 from api.service import current_service
 from api.service.parts import answer_errors, current_sources
+from api.settings import DATAZONE_DOMAIN, Settings
 from graph_model.answers.openlineage import (
     MOST_READ,
     ReportedEvent,
     reported_event,
     walk_events,
 )
-from graph_model.errors import Conflict, InvalidFields, NotFound
-from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND, Dataset, RunEvent
+from graph_model.answers.sources import Sources
+from graph_model.documents.json_texts import parse_json
+from graph_model.errors import Conflict, InvalidDocument, InvalidFields, NotFound
+from graph_model.producers.openlineage.events.documents import (
+    RUN_EVENT_KIND,
+    Dataset,
+    JobEvent,
+    RunEvent,
+)
 from graph_model.producers.openlineage.producer import SPECIFICATION, event_submission
 from graph_model.stores.documents import DocumentState, StoredDocument
-from graph_model.stores.pages import read_cursor, write_cursor
+from graph_model.stores.pages import read_cursor, walk_rows, write_cursor
 
 Json = dict[str, Any]
 MOST_BYTES: Final = 300_000
@@ -57,7 +66,6 @@ MOST_TOKENS: Final = 10_000
 """Client tokens that this process remembers, the newest."""
 _AT_ONCE: Final = 0.0
 """The SDK is called from the job's own thread."""
-_DOMAIN: Final = re.compile(r"dzd[-_][a-zA-Z0-9_-]{1,36}")
 _TOKEN: Final = re.compile(r"[\x21-\x7E]{1,128}")
 _EVENT_ID: Final = re.compile(r"[0-9a-f]{14}")
 _EVENT: Final = Reading(
@@ -104,8 +112,39 @@ decode_names(blueprint)
 
 @blueprint.before_request  # type: ignore[untyped-decorator]
 def _check_domain() -> None:
-    if not _DOMAIN.fullmatch((request.view_args or {}).get("domain", "")):
-        raise InvalidFields({"domainIdentifier": [f"an id as {_DOMAIN.pattern}"]})
+    domain = (request.view_args or {}).get("domain", "")
+    if not DATAZONE_DOMAIN.fullmatch(domain):
+        raise InvalidFields({"domainIdentifier": [f"an id as {DATAZONE_DOMAIN.pattern}"]})
+    domains = dict(_settings().datazone_domains)
+    if domains and domain not in domains:
+        raise NotFound("domain", domain)
+
+
+def _settings() -> Settings:
+    settings: Settings = current_app.config["HEADWATER"]
+    return settings
+
+
+def _prefix(domain: str) -> str:
+    """The beginning of the namespaces of a domain's jobs."""
+    return dict(_settings().datazone_domains).get(domain, "")
+
+
+def _sources(domain: str) -> Sources:
+    """The sources of a domain: the jobs of other namespaces are hidden there, from admins too."""
+    sources, prefix = current_sources(), _prefix(domain)
+    if not prefix:
+        return sources
+    rows = walk_rows(lambda after: sources.catalogue.walk_jobs(after=after))
+    others = frozenset(row.id for row in rows if not row.namespace.startswith(prefix))
+    return replace(sources, hidden=sources.hidden | others, opens_hidden=False)
+
+
+def _is_of(domain: str, reported: ReportedEvent) -> bool:
+    return not (prefix := _prefix(domain)) or (
+        isinstance(reported.event, RunEvent | JobEvent)
+        and reported.event.job.namespace.startswith(prefix)
+    )
 
 
 @blueprint.after_request  # type: ignore[untyped-decorator]
@@ -191,11 +230,25 @@ def post_event(domain: str) -> Response:
     content = hashlib.sha256(delivery.raw).hexdigest()
     if token:
         _TOKENS.check(key, content)
+    _check_namespace(domain, delivery)
     taken = take(_EVENT, delivery, service, _AT_ONCE)
     if token:
         _TOKENS.keep(key, content)
     service.metrics.received(taken.documents[0].kind, 1)
     return jsonify(id=_event_id(taken.positions[0]), domainId=domain)
+
+
+def _check_namespace(domain: str, delivery: Delivery) -> None:
+    """Raises InvalidDocument for an event of a job of another domain."""
+    prefix = _prefix(domain)
+    if not prefix:
+        return
+    with delivery.unpacked() as body:
+        event = parse_json(body)
+    job = event.get("job") if isinstance(event, dict) else None
+    namespace = job.get("namespace") if isinstance(job, dict) else None
+    if not isinstance(namespace, str) or not namespace.startswith(prefix):
+        raise InvalidDocument("job.namespace", f"one of this domain, which begin with {prefix!r}")
 
 
 @blueprint.route("/lineage/events")
@@ -219,7 +272,7 @@ def list_events(query: Mapping[str, Any], domain: str) -> Response:
     events = walk_events(sources, behind, falling=falling, states=states)
     for position, reported in events if states else ():
         last, read = position, read + 1
-        if reported is not None and _within(reported, query):
+        if reported is not None and _is_of(domain, reported) and _within(reported, query):
             items.append(_summary(domain, reported))
         if len(items) == query["maxResults"] or sources.expired():
             break
@@ -272,6 +325,8 @@ def _named(dataset: Dataset) -> Json:
 def get_event(domain: str, identifier: str) -> Response:
     """With its secrets masked, in the journal's spelling."""
     reported = reported_event(current_sources(), _position(identifier))
+    if not _is_of(domain, reported):
+        raise NotFound("event", identifier)
     document = reported.document
     response = Response(document.body, mimetype="application/json")
     response.headers["Domain-Id"] = domain
@@ -293,7 +348,7 @@ def delete_event(domain: str, identifier: str) -> Response:
     """As ``headwater forget document:N``; one that is gone already is answered alike."""
     service = current_service()
     position = _position(identifier)
-    document = _kept(position)
+    document = _kept(domain, position)
     if document is not None:
         covered = cover_forget(f"document:{position}", service)
         give(covered, current_principal().name, "DeleteLineageEvent", request.path, service)
@@ -302,10 +357,16 @@ def delete_event(domain: str, identifier: str) -> Response:
     return jsonify(id=identifier, domainId=domain, processingStatus="SUCCESS")
 
 
-def _kept(position: int) -> StoredDocument | None:
-    """The event at a position, None where it is gone. Raises NotFound for another document."""
-    stored = current_service().journal.documents((position,))
-    return reported_event(current_sources(), position).document if stored else None
+def _kept(domain: str, position: int) -> StoredDocument | None:
+    """The event at a position, None where it is gone. Raises NotFound for another document, and
+    for an event of another domain.
+    """
+    if not current_service().journal.documents((position,)):
+        return None
+    reported = reported_event(current_sources(), position)
+    if not _is_of(domain, reported):
+        raise NotFound("event", _event_id(position))
+    return reported.document
 
 
 def _event_id(position: int) -> str:
@@ -337,7 +398,7 @@ def _http_time(at: int) -> str:
 def get_node(query: Mapping[str, Any], domain: str, identifier: str) -> Response:
     """By our id or by its source identifier, as it was at ``timestamp``."""
     now = current_service().clock()
-    node = nodes.find_node(current_sources(), _checked(identifier), query["timestamp"], now)
+    node = nodes.find_node(_sources(domain), _checked(identifier), query["timestamp"], now)
     return jsonify(domainId=domain, **nodes.described(node, now))
 
 
@@ -350,7 +411,7 @@ def get_node(query: Mapping[str, Any], domain: str, identifier: str) -> Response
 def node_history(query: Mapping[str, Any], domain: str, identifier: str) -> Response:
     """A version for each time at which a run wrote or read it, of the newest 1,000."""
     now = current_service().clock()
-    node = nodes.find_node(current_sources(), _checked(identifier), query["timestampLTE"], now)
+    node = nodes.find_node(_sources(domain), _checked(identifier), query["timestampLTE"], now)
     times, following = nodes.history(
         node,
         query["direction"],
@@ -361,6 +422,49 @@ def node_history(query: Mapping[str, Any], domain: str, identifier: str) -> Resp
     )
     shown = [{"domainId": domain, **nodes.summary(node, at)} for at in times]
     return jsonify(nodes=shown, **({"nextToken": following} if following else {}))
+
+
+# --- assets --------------------------------------------------------------------------------------
+
+
+class _AssetQuery(Query):
+    revision = TextField(64, load_default=None)
+
+
+class _RevisionsQuery(Query):
+    maxResults = IntegerField(1, 50, load_default=50)
+    nextToken = TextField(8192, load_default=None)
+
+
+@blueprint.route("/assets/<identifier>")
+@blueprint.arguments(_AssetQuery)
+@blueprint.doc(
+    summary="A dataset as an asset (GetAsset)",
+    responses={200: {"description": "An asset with forms"}},
+)
+def get_asset(query: Mapping[str, Any], domain: str, identifier: str) -> Response:
+    """By our id or by its source identifier; a revision is a write of it."""
+    now = current_service().clock()
+    node = nodes.find_node(_sources(domain), _checked(identifier), None, now)
+    return jsonify(domainId=domain, **nodes.asset(node, query["revision"]))
+
+
+@blueprint.route("/assets/<identifier>/revisions")
+@blueprint.arguments(_RevisionsQuery)
+@blueprint.doc(
+    summary="The writes of a dataset (ListAssetRevisions)",
+    responses={200: {"description": "items and nextToken"}},
+)
+def asset_revisions(query: Mapping[str, Any], domain: str, identifier: str) -> Response:
+    """The newest first, of the newest 1,000."""
+    now = current_service().clock()
+    node = nodes.find_node(_sources(domain), _checked(identifier), None, now)
+    items, following = nodes.revisions(node, query["maxResults"], query["nextToken"])
+    listed = [{"domainId": domain, **item} for item in items]
+    return jsonify(items=listed, **({"nextToken": following} if following else {}))
+
+
+# --- graph ---------------------------------------------------------------------------------------
 
 
 @blueprint.route("/graph/query", methods=["POST"], access=ASKING)
@@ -375,7 +479,7 @@ def query_graph(query: Mapping[str, Any], body: Mapping[str, Any], domain: str) 
     pattern = graph.read_pattern(body["match"], body["additionalAttributes"])
     _checked(pattern.identifier)
     drawn, following = graph.query(
-        current_sources(),
+        _sources(domain),
         pattern,
         limit=query["maxResults"],
         token=query["nextToken"],

@@ -90,11 +90,13 @@ def serving(headwater: SmallHeadwater, now: int | None) -> Iterator[str]:
 
 
 @contextmanager
-def serving_client(client: FlaskClient) -> Iterator[str]:
-    """The address of a server of this client's app; its requests come on several threads."""
+def serving_client(client: FlaskClient, **settings: str) -> Iterator[str]:
+    """The address of a server of this client's app, with these ``HEADWATER_*`` settings; its
+    requests come on several threads.
+    """
     application = client.application
     if isinstance(client, SmallClient):
-        application = create_app(read_settings({}), client.service)
+        application = create_app(read_settings(settings), client.service)
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         # Werkzeug's server leaves a file open when the browser hangs up before its end.

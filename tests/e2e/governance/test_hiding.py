@@ -291,6 +291,12 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
     "datazone.node_history": lambda known: _each(
         f"{DOMAIN}/nodes/{{}}/history", _lineage_nodes(known), "", "?direction=DOWNSTREAM"
     ),
+    "datazone.get_asset": lambda known: _each(
+        f"{DOMAIN.removesuffix('/lineage')}/assets/{{}}", _lineage_nodes(known)
+    ),
+    "datazone.asset_revisions": lambda known: _each(
+        f"{DOMAIN.removesuffix('/lineage')}/assets/{{}}/revisions", _lineage_nodes(known)
+    ),
     "unity.table_lineage": lambda _: [
         "/api/2.0/lineage-tracking/table-lineage?table_name=main.hr.t",
         "/api/2.0/lineage-tracking/table-lineage?table_name=main.hr.t&include_entity_lineage=true",

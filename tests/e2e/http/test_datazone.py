@@ -13,6 +13,7 @@ import pytest
 from botocore.config import Config
 
 from api.http.access import NoKeys
+from graph_model import identity
 from graph_model.stores.keys import Key, signing_secret
 from graph_model.stores.roles import Role
 from tests.e2e.small_client import client_of, running, serving_client
@@ -372,3 +373,67 @@ def test_an_event_that_names_something_hidden_is_not_shown() -> None:
             assert [one["id"] for one in listed] == [posted[2], posted[1]]
             with pytest.raises(datazone.client.exceptions.ResourceNotFoundException):
                 datazone.client.get_lineage_event(domainIdentifier=DOMAIN, identifier=posted[0])
+
+
+# --- assets and domains --------------------------------------------------------------------------
+
+
+def test_a_dataset_is_an_asset_whose_revisions_are_its_writes(lake: DataZone) -> None:
+    asked = {"domainIdentifier": DOMAIN, "identifier": "s3://lake/b/history"}
+    asset = lake.client.get_asset(**asked)
+    assert asset["typeIdentifier"] == "amazon.datazone.S3ObjectCollectionAssetType"
+    assert (asset["name"], asset["externalIdentifier"]) == ("b/history", "s3://lake/b/history")
+    (item,) = lake.client.list_asset_revisions(**asked)["items"]
+    assert (item["id"], item["revision"]) == (asset["id"], asset["revision"])
+    assert item["createdAt"] == datetime(2026, 3, 1, 10, 1, tzinfo=UTC)
+    for identifier in (asset["id"], f"amazon.datazone.asset/{asset['id']}"):
+        again = lake.client.get_asset(
+            domainIdentifier=DOMAIN, identifier=identifier, revision=item["revision"]
+        )
+        assert {**again, "ResponseMetadata": {}} == {**asset, "ResponseMetadata": {}}
+    glue = "arn:aws:glue:eu-west-1:123:table/db/t"
+    kind = lake.client.get_asset(domainIdentifier=DOMAIN, identifier=glue)["typeIdentifier"]
+    assert kind == "amazon.datazone.GlueTableAssetType"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"identifier": "s3://lake/none"}, {"identifier": "s3://lake/d", "revision": "1"},
+     {"identifier": "etl.one"}],
+)  # fmt: skip
+def test_no_asset_is_a_resource_that_is_not_found(lake: DataZone, asked: Json) -> None:
+    with pytest.raises(lake.client.exceptions.ResourceNotFoundException):
+        lake.client.get_asset(domainIdentifier=DOMAIN, **asked)
+
+
+def test_a_domain_is_the_jobs_of_its_namespace() -> None:
+    made = small_headwater()
+    domains = {"HEADWATER_DATAZONE_DOMAINS": "dzd_sales=sales.,dzd_hr=hr."}
+    sales = event(job={"namespace": "sales.eu", "name": "one"})
+    staff = event(
+        job={"namespace": "hr.all", "name": "two"},
+        run={"runId": "11111111-2222-7333-8444-000000000002"},
+    )
+    with serving_client(client_of(made, NOW), **domains) as address:
+        datazone = DataZone(made, client_at(address))
+        kept = datazone.post(sales, "dzd_sales")["id"]
+        other = datazone.post(staff, "dzd_hr")["id"]
+        made.project()
+        raised = datazone.client.exceptions
+        with pytest.raises(raised.ValidationException, match=r"job\.namespace"):
+            datazone.post(sales, "dzd_hr")
+        with pytest.raises(raised.ResourceNotFoundException, match="domain"):
+            datazone.post(sales)
+        listed = datazone.client.list_lineage_events(domainIdentifier="dzd_sales")["items"]
+        assert [one["id"] for one in listed] == [kept]
+        get = datazone.client.get_lineage_node
+        found = get(domainIdentifier="dzd_sales", identifier="s3://lake/a")
+        assert len(found["downstreamNodes"]) == 1
+        assert get(domainIdentifier="dzd_hr", identifier="hr.all.two")["name"] == "two"
+        for asked in ("hr.all.two", identity.job_id("hr.all", "two")):
+            with pytest.raises(raised.ResourceNotFoundException):
+                get(domainIdentifier="dzd_sales", identifier=asked)
+        for ask in (datazone.client.get_lineage_event, datazone.client.delete_lineage_event):
+            with pytest.raises(raised.ResourceNotFoundException):
+                ask(domainIdentifier="dzd_sales", identifier=other)
+    made.close()

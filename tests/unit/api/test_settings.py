@@ -75,6 +75,8 @@ def test_a_misspelt_variable_is_refused_with_the_nearest_one() -> None:
         ("HEADWATER_KEEP", "hour=3"),
         ("HEADWATER_KEEP", "days=90,weeks=1"),
         ("HEADWATER_KEEP", "days=-1"),
+        ("HEADWATER_DATAZONE_DOMAINS", "sales"),
+        ("HEADWATER_DATAZONE_DOMAINS", "dzd_a=x,dzd_a=y"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_refused_with_its_name(variable: str, value: str) -> None:
