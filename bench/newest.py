@@ -71,7 +71,7 @@ CLIENTS: Final = (
         ("pyspark[connect,pipelines]=={}",), "HEADWATER_TEST_SPARK43",
     ),
     Client(
-        "delta-spark", "tests/e2e/spark/spark_jars.lock", r"^io\.delta:delta-spark_4\S+:(\S+)",
+        "delta-spark", "tests/e2e/spark/spark_jars.lock", r"^io\.delta:delta-spark_4\.2\S+:(\S+)",
         ("tests/e2e/spark/test_listener.py", "--parts=spark-4.2", "-k", "delta or just_ends"),
         variable="HEADWATER_TEST_DELTA",
         archives=("io.delta:delta-spark_4.2_2.13:{}", "io.delta:delta-storage:{}"),
@@ -126,8 +126,8 @@ class Outcome:
     changed: str = ""
 
 
-Find = Callable[[str], str]
-"""The name of a package -> its newest version. Raises OSError where no registry says it."""
+Find = Callable[[Client], str]
+"""The newest version of a client. Raises OSError where its registry does not say it."""
 Run = Callable[[Client, str], Sequence[str]]
 """Install a client's version and run its tests -> the names of those that fail. Raises OSError
 where it cannot be installed."""
@@ -153,7 +153,7 @@ def version_in(client: Client, text: str) -> str:
 
 def outcome(client: Client, tested: str, find: Find, run: Run, *, everything: bool) -> Outcome:
     try:
-        newest = find(client.name)
+        newest = find(client)
     except OSError as error:
         return Outcome(client.name, tested, "", UNKNOWN, str(error))
     newer = is_newer(newest, tested)
@@ -188,10 +188,26 @@ def exit_code(outcomes: Sequence[Outcome]) -> int:
 # --- registries and tests ------------------------------------------------------------------------
 
 
-def find_newest(name: str) -> str:
-    """Asks pip, as an installation would: no version before its release."""
-    done = _call([sys.executable, "-m", "pip", "index", "versions", name, *_QUIET])
+def find_newest(client: Client) -> str:
+    """Asks pip, as an installation would, or Maven for Java archives; no version before release.
+
+    Delta's package for Python is ahead of its archives.
+    """
+    if client.archives:
+        group, name, _ = client.archives[0].split(":")
+        address = f"{_MAVEN}/{group.replace('.', '/')}/{name}/maven-metadata.xml"
+        with urllib.request.urlopen(address, timeout=60) as answer:
+            return newest_release(answer.read().decode())
+    done = _call([sys.executable, "-m", "pip", "index", "versions", client.name, *_QUIET])
     return done.split("(", 1)[1].split(")", 1)[0]
+
+
+def newest_release(metadata: str) -> str:
+    """Of the versions that Maven's metadata list; OSError where there is none."""
+    versions: list[str] = re.findall(r"<version>(\d+(?:\.\d+)*)</version>", metadata)
+    if not versions:
+        raise OSError("Maven lists no release")
+    return max(versions, key=_numbers)
 
 
 _QUIET: Final = ("--disable-pip-version-check", "--no-input")
@@ -238,12 +254,21 @@ def _archive(coordinate: str, folder: Path) -> Path:
 
 
 def _call(command: Sequence[str]) -> str:
-    """The output of a command. Raises OSError with the end of what it says where it fails."""
+    """The output of a command. Raises OSError with what it says where it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise OSError(said[-1] if said else f"{command[0]} ended with {done.returncode}")
+        raise OSError(reason(done.stderr or done.stdout) or f"exit code {done.returncode}")
     return done.stdout
+
+
+def reason(said: str) -> str:
+    """The line that says why a command failed: its last error by name, else its last line.
+
+    pip ends with "hint: See above", and tells above that a package could not be built.
+    """
+    lines = [line.strip() for line in said.strip().splitlines()]
+    errors = [line for line in lines if re.match(r"(?:ERROR|\w*Error): ", line)]
+    return (errors or lines or [""])[-1]
 
 
 def main(arguments: Sequence[str]) -> int:

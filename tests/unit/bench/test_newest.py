@@ -20,7 +20,9 @@ from bench.newest import (
     exit_code,
     is_newer,
     main,
+    newest_release,
     outcome,
+    reason,
     table,
     version_in,
 )
@@ -101,6 +103,20 @@ def test_a_registry_that_does_not_answer_is_no_good_news() -> None:
     assert outcome(CLIENT, "1", silent, silent, everything=False).result == UNKNOWN
     row = outcome(CLIENT, "1", lambda _: "2", silent, everything=False)
     assert (row.result, row.changed) == (UNKNOWN, "no route")
+
+
+def test_an_archive_has_the_newest_of_its_releases() -> None:
+    listed = "<version>4.9.0</version><version>4.10.0</version><version>4.11.0-rc1</version>"
+    assert newest_release(listed) == "4.10.0"
+    with pytest.raises(OSError, match="no release"):
+        newest_release("<version>1.0-rc1</version>")
+
+
+def test_of_what_a_command_says_the_error_counts() -> None:
+    said = "Traceback\n      RuntimeError: no route to h\n  note: not pip\nhint: See above.\n"
+    assert reason(said) == "RuntimeError: no route to h"
+    assert reason("a\nb\n") == "b"
+    assert reason("") == ""
 
 
 @pytest.mark.parametrize(
