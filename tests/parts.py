@@ -83,6 +83,7 @@ SOURCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("tests/fixtures/table_formats/", ("spark-3.5", "spark-4.0", "spark-4.1", "spark-4.2")),
     ("tests/e2e/notebooks/", ("notebooks",)),
     ("tests/e2e/openlineage/test_python.py", ("dbt",)),
+    ("tests/e2e/openlineage/test_compatibility_suite.py", ("openlineage",)),
     ("tests/e2e/serving/test_wheel.py", ("wheel",)),
     ("tests/e2e/aws/test_lambda_crashes.py", ("recovery",)),
     ("tests/e2e/engine/test_forgetful_engine.py", ("recovery",)),
