@@ -15,6 +15,7 @@ import {
   plain,
   storeOf,
   shorten,
+  keptIn,
   tellApart,
 } from '../../frontend/js/data/format.js';
 
@@ -129,4 +130,11 @@ test('words that were set aside are named', () => {
   assert.equal(asideWords(['foo', 'bar']), 'Without “foo” and “bar”, which nothing holds.');
   assert.equal(asideWords([]), '');
   assert.equal(asideWords(undefined), '');
+});
+
+test('a table is kept in the store that its address names, and not in a file of a store', () => {
+  assert.equal(keptIn('file', 's3://lake/orders'), 'S3');
+  assert.equal(keptIn('file', 'file:/data/orders'), 'file');
+  assert.equal(keptIn('jdbc', 'jdbc:postgresql://h:5432/shop:public.orders'), 'postgresql');
+  assert.equal(keptIn('kafka', 'kafka:clicks'), 'kafka');
 });

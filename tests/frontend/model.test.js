@@ -248,6 +248,10 @@ test('the words of the overview count all nodes, and the drawn ones where these 
     words({ jobs: 289, datasets: 8, failed: 0 }, model),
     '289 jobs · 8 tables · drawn: 4 jobs, 8 tables',
   );
+  const [table] = [...model.boxes.values()].filter(({ kind }) => kind === 'dataset');
+  table.node = { ...table.node, names: ['hive://meta/hr.pay'] };
+  assert.equal(words({ jobs: 4, datasets: 9, failed: 0 }, model), '4 jobs · 9 tables, 1 of them a second name of a drawn one');
+  assert.equal(words({ jobs: 4, datasets: 8, failed: 0 }, model), '4 jobs · 8 tables');
 });
 
 test('a plan becomes operations: friendly name first, its expression beneath', () => {

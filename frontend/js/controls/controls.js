@@ -158,7 +158,7 @@ function directions(change) {
     ]),
   );
   return {
-    node: element('div', { class: 'segments', role: 'group', 'aria-label': 'Direction' }, [
+    node: element('div', { class: 'segments directions', role: 'group', 'aria-label': 'Direction' }, [
       ...buttons.values(),
     ]),
     follow: (state) =>

@@ -155,6 +155,20 @@ export function storeOf(uri) {
 }
 
 /**
+ * What keeps a table: the server names what its URI alone says, and a file in a store is kept there: `S3`, `file`, `JDBC`.
+ * @param {string} type
+ * @param {string} [uri]
+ * @returns {string}
+ */
+export function keptIn(type, uri = '') {
+  const [, jdbc, scheme = ''] = /^(jdbc:)?([a-z][a-z0-9+-]*):/i.exec(uri) ?? [];
+  if (type === 'file') return STORES[scheme] ?? type;
+  return type === 'jdbc' && jdbc && scheme ? scheme : type;
+}
+
+const STORES = Object.freeze({ s3: 'S3', gs: 'GCS', abfss: 'ADLS', abfs: 'ADLS', wasbs: 'Azure Blob', hdfs: 'HDFS', dbfs: 'DBFS' });
+
+/**
  * Cut to a number of characters, the end replaced by an ellipsis.
  * @param {string} text
  * @param {number} length

@@ -1,7 +1,7 @@
 /**
  * The panel's description of a table: its writers and readers, schema, history, quality, facets.
  */
-import { count, formatNumber, shorten } from '../data/format.js';
+import { count, formatNumber, keptIn, shorten } from '../data/format.js';
 import { change, link, write } from '../data/url.js';
 import { anchor, data, element, icon, time } from '../page/dom.js';
 import { volumeBars } from '../runs/bars.js';
@@ -72,7 +72,7 @@ function tableOverview(context, node, of, known) {
       anchor(link(state, { view: 'declare', node: node.id }), icon('plus'), 'Declare lineage'),
     ),
     facts([
-      ['Type', node.type && data(node.type)],
+      ['Kept in', node.type && data(keptIn(node.type, node.uri))],
       ['Scope', node.scope && data(node.scope)],
       ['Layer', node.layer && data(node.layer)],
       ['Last write', time(node.lastWrite, 'never seen')],

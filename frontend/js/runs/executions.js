@@ -47,7 +47,7 @@ function targetChange(before, after) {
 }
 
 function cell(name, value) {
-  if (value === null) return name === 'Mode' ? 'unknown' : '–';
+  if (value === null) return '–';
   if (name === 'State') return stateChip(value);
   if (name === 'Error') return errorText(value);
   return typeof value === 'number' ? formatNumber(value) : data(shorten(String(value), LONGEST));

@@ -1,7 +1,7 @@
 /**
  * Lists of everything: tables, jobs, runs, columns. The server sorts, filters and pages them; all of it is in the link.
  */
-import { count, formatDuration, formatNumber, tellApart, shorten } from '../data/format.js';
+import { count, formatDuration, formatNumber, keptIn, tellApart, shorten } from '../data/format.js';
 import { link, write } from '../data/url.js';
 import { anchor, data, element, icon, time } from '../page/dom.js';
 import { datasetLink, jobLink, placedJobLink } from '../panel/links.js';
@@ -17,6 +17,7 @@ const SHOWN = 50;
  * @property {boolean} [newest] sorted from the greatest at the first press
  * @property {(item: any, state: import('../data/url.js').State, placeOf: ReturnType<typeof tellApart>) => import('../page/dom.js').Child} cell
  * @property {boolean} [number] stands at the right
+ * @property {(item: any) => unknown} [known] a column of which no row of the page knows anything takes no room
  */
 
 /**
@@ -42,10 +43,10 @@ const LISTINGS = {
     columns: [
       { name: 'Table', sort: 'name', cell: (item, state) => datasetLink(state, item) },
       { name: 'Place', sort: 'uri', cell: ({ uri }) => data(shorten(uri, 300), 'mono muted') },
-      { name: 'Kind', sort: 'type', cell: ({ type }) => type },
-      { name: 'Layer', cell: ({ layer }) => (layer ? element('span', { class: 'chip plain' }, data(layer)) : '–') },
-      { name: 'Classes', cell: ({ classifications }) => tagChips(classifications) },
-      { name: 'Owner', cell: ({ owners = [] }, state) => ownerLinks(state, 'tables', owners) },
+      { name: 'Kept in', sort: 'type', cell: ({ type, uri }) => keptIn(type, uri) },
+      { name: 'Layer', known: ({ layer }) => layer, cell: ({ layer }) => (layer ? element('span', { class: 'chip plain' }, data(layer)) : '–') },
+      { name: 'Classes', known: ({ classifications }) => classifications.length, cell: ({ classifications }) => tagChips(classifications) },
+      { name: 'Owner', known: ({ owners }) => owners?.length, cell: ({ owners = [] }, state) => ownerLinks(state, 'tables', owners) },
       { name: 'Rows', number: true, cell: ({ rows = null }) => (rows === null ? '–' : formatNumber(rows)) },
       { name: 'Last write', sort: 'lastWrite', newest: true, cell: ({ lastWrite }) => time(lastWrite, 'unknown') },
     ],
@@ -62,7 +63,7 @@ const LISTINGS = {
       { name: 'Job', sort: 'name', cell: (item, state) => jobLink(state, item) },
       { name: 'Namespace', sort: 'namespace', cell: ({ namespace }) => data(namespace) },
       { name: 'Last run', sort: 'state', newest: true, cell: ({ lastRun, lateRhythmMs }) => [lastRun ? stateChip(lastRun.state) : 'never', lateRhythmMs && element('span', { class: 'block small' }, `late: usual every ${formatDuration(lateRhythmMs)}`)] },
-      { name: 'Owner', cell: ({ owners = [] }, state) => ownerLinks(state, 'jobs', owners) },
+      { name: 'Owner', known: ({ owners }) => owners?.length, cell: ({ owners = [] }, state) => ownerLinks(state, 'jobs', owners) },
       { name: 'Ended', sort: 'lastRun', newest: true, cell: ({ lastRun }) => time(lastRun?.at, lastRun ? 'unknown' : '–') },
       { name: 'Runs', sort: 'runs', newest: true, number: true, cell: ({ runs }) => formatNumber(runs) },
     ],
@@ -101,7 +102,7 @@ const LISTINGS = {
       { name: 'Column', sort: 'name', cell: ({ name, id }, state) => anchor(link(state, { view: 'columns', node: id }), data(name)) },
       { name: 'Table', sort: 'table', cell: ({ dataset }, state) => datasetLink(state, dataset) },
       { name: 'Place', cell: ({ dataset }) => data(shorten(dataset.uri, 300), 'mono muted') },
-      { name: 'Classes', cell: ({ classifications }) => tagChips(classifications) },
+      { name: 'Classes', known: ({ classifications }) => classifications.length, cell: ({ classifications }) => tagChips(classifications) },
     ],
   },
 };
@@ -164,7 +165,8 @@ function draw(name, listing, state, { items, total, next, partial }) {
 }
 
 function grid(name, listing, state, items) {
-  const { columns, heading } = listing;
+  const { heading } = listing;
+  const columns = listing.columns.filter(({ known }) => !known || items.some(known));
   const order = orderOf(listing, state);
   const headings = columns.map((column) => {
     const now = column.sort !== undefined && order.replace(/^-/, '') === column.sort;

@@ -49,7 +49,8 @@ export const overview = {
 };
 
 /**
- * The totals, and the drawn number where that is less.
+ * The totals, and the drawn number where that is less. A name in a catalog is listed as a table of its own and drawn as
+ * the table that it stands for: `10 tables, 1 of them a second name`.
  * @param {{jobs: number, datasets: number, failed: number}} totals
  * @param {import('../data/model.js').Model} model
  * @returns {string}
@@ -57,8 +58,12 @@ export const overview = {
 export function words(totals, model) {
   const drawn = tally(model);
   const trouble = totals.failed > 0 ? `, ${formatNumber(totals.failed)} whose last run failed` : '';
-  const all = `${count(totals.jobs, 'job')}${trouble} · ${count(totals.datasets, 'table')}`;
-  const whole = drawn.jobs >= totals.jobs && drawn.datasets >= totals.datasets;
+  let all = `${count(totals.jobs, 'job')}${trouble} · ${count(totals.datasets, 'table')}`;
+  const names = [...model.boxes.values()].reduce((sum, { node }) => sum + (node.names?.length ?? 0), 0);
+  const missing = totals.datasets - drawn.datasets;
+  const named = missing > 0 ? Math.min(names, missing) : 0;
+  if (named > 0) all += `, ${formatNumber(named)} of them ${named === 1 ? 'a second name of a drawn one' : 'second names of drawn ones'}`;
+  const whole = drawn.jobs >= totals.jobs && missing <= named;
   return whole ? all : `${all} · drawn: ${count(drawn.jobs, 'job')}, ${count(drawn.datasets, 'table')}`;
 }
 
