@@ -1,9 +1,8 @@
 """Layered layout, left to right or top down in the direction of flow: pure and deterministic.
 
 The steps are Sugiyama's (K. Sugiyama, S. Tagawa, M. Toda 1981): break cycles, put every box in a
-layer by its longest path from a source, run long edges through waypoints, order each layer by the
-barycentre of its neighbours in alternating sweeps and exchange neighbours while that removes
-crossings, move single boxes to where they cross least, then give coordinates. Equal input gives
+layer by its longest path from a source, run long edges through waypoints, order each layer so that
+few edges cross (all of this in ``ranks``), then give coordinates. Equal input gives
 equal output: ties are broken by the ``key`` of a box, never by an order of arrival. A waypoint has
 room of its own in its layer, so an edge that follows its route crosses no box.
 
@@ -14,7 +13,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +21,13 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Final
 
-from graph_model.picture.ranks import broken_ranks, components_of, ranks_of, without_cycles
+from graph_model.picture.ranks import (
+    broken_ranks,
+    components_of,
+    ordered,
+    ranks_of,
+    without_cycles,
+)
 from graph_model.values import batched
 
 LAYER_GAP: Final = 46.0
@@ -33,10 +37,6 @@ ROW_GAP: Final = 20.0
 COMPONENT_GAP: Final = 60.0
 #: Distance of two edges that run beside each other through a layer.
 EDGE_GAP: Final = 4.0
-_SWEEPS: Final = 12
-_SIFTINGS: Final = 3
-_MOST_SIFTED: Final = 150
-_EXCHANGES: Final = 6
 _STRAIGHTENING_ROUNDS: Final = 12
 _WAYPOINT_GAP: Final = 10.0
 _MOST_BUNDLED: Final = 12
@@ -339,107 +339,13 @@ class _Grid:
         self.after[a].append(b)
         self.before[b].append(a)
 
-    # order within layers
-
     def order(self) -> None:
-        """Barycentre sweeps; the order with the fewest crossings seen is kept."""
-        best, fewest = [list(layer) for layer in self.layers], self._crossings()
-        for sweep in range(_SWEEPS):
-            if fewest == 0:
-                break
-            if sweep % 2 == 0:
-                for index in range(1, len(self.layers)):
-                    self._sort_layer(index, self.before, index - 1)
-            else:
-                for index in range(len(self.layers) - 2, -1, -1):
-                    self._sort_layer(index, self.after, index + 1)
-            self._exchange()
-            crossings = self._crossings()
-            if crossings < fewest:
-                best, fewest = [list(layer) for layer in self.layers], crossings
-        self.layers = best
-        for _ in range(_SIFTINGS):
-            moved = [self._sift(index) for index in range(len(self.layers))]
-            if not any(moved):
-                break
-
-    def _sift(self, index: int) -> bool:
-        """Each cell of a layer moves to the place where its edges cross the fewest others."""
-        layer, moved = self.layers[index], False
-        if len(layer) > _MOST_SIFTED:
-            return False
-        near = self._near(index)
-        before, after = (len(self._layer(index - 1)), len(self._layer(index + 1)))
-        ends = {
-            cell: [*ends_before, *(end + before for end in ends_after)]
-            for cell, (ends_before, ends_after) in near.items()
-        }
-        stacked = _Stack(layer, ends)
-        for cell in list(layer):
-            ends_before, ends_after = near[cell]
-            place = stacked.best_place(
-                layer.index(cell), [*_sides(ends_before, before), *_sides(ends_after, after)]
-            )
-            if place is not None:
-                layer.insert(place, layer.pop(layer.index(cell)))
-                stacked = _Stack(layer, ends)
-                moved = True
-        return moved
-
-    def _layer(self, index: int) -> list[str]:
-        return self.layers[index] if 0 <= index < len(self.layers) else []
-
-    def _near(self, index: int) -> dict[str, tuple[list[int], list[int]]]:
-        """Of each cell of a layer the positions of its neighbours, before it and after it."""
-        before, after = (self._positions(beside).__getitem__ for beside in (index - 1, index + 1))
-        return {
-            cell: (sorted(map(before, self.before[cell])), sorted(map(after, self.after[cell])))
-            for cell in self.layers[index]
-        }
-
-    def _exchange(self) -> None:
-        """Neighbours in a layer change places while that removes crossings. A layer is looked at
-        again where it or one beside it has changed.
-        """
-        waiting = set(range(len(self.layers)))
-        for _ in range(_EXCHANGES):
-            exchanged = set()
-            for index in range(len(self.layers)):
-                if index in waiting or index - 1 in exchanged:
-                    exchanged |= {index} if self._exchange_in(index) else set()
-            waiting = {near for index in exchanged for near in (index - 1, index, index + 1)}
-            if not exchanged:
-                return
-
-    def _exchange_in(self, index: int) -> bool:
-        layer, changed = self.layers[index], False
-        near = self._near(index)
-        for place in range(len(layer) - 1):
-            upper, lower = near[layer[place]], near[layer[place + 1]]
-            if _saved(upper[0], lower[0]) + _saved(upper[1], lower[1]) > 0:
-                layer[place], layer[place + 1] = layer[place + 1], layer[place]
-                changed = True
-        return changed
-
-    def _positions(self, index: int) -> dict[str, int]:
-        if not 0 <= index < len(self.layers):
-            return {}
-        return {cell: i for i, cell in enumerate(self.layers[index])}
-
-    def _sort_layer(self, index: int, beside: Mapping[str, list[str]], other: int) -> None:
-        position = {cell: i for i, cell in enumerate(self.layers[other])}
-        own = {cell: i for i, cell in enumerate(self.layers[index])}
-
-        def barycentre(cell: str) -> tuple[float, int]:
-            near = [position[neighbour] for neighbour in beside[cell]]
-            return (sum(near) / len(near) if near else float(own[cell]), own[cell])
-
-        self.layers[index].sort(key=barycentre)
-
-    def _crossings(self) -> int:
-        return sum(
-            _count_crossings(left, right, self.after) for left, right in pairwise(self.layers)
-        )
+        """The order of the cells in each layer in which few edges cross."""
+        cells = [cell for layer in self.layers for cell in layer]
+        number = {cell: place for place, cell in enumerate(cells)}
+        after = [[number[near] for near in self.after[cell]] for cell in cells]
+        layers = ordered([[number[cell] for cell in layer] for layer in self.layers], after)
+        self.layers = [[cells[place] for place in layer] for layer in layers]
 
     # coordinates
 
@@ -450,8 +356,9 @@ class _Grid:
         widths = self._layer_widths()
         x = _centres(widths, gap)
         y = self._rows()
+        gaps = [self._distances(layer) for layer in self.layers]
         for round_number in range(_STRAIGHTENING_ROUNDS):
-            self._straighten(y, self.before if round_number % 2 == 0 else self.after, breadth)
+            self._straighten(y, self.before if round_number % 2 == 0 else self.after, gaps, breadth)
         points = {
             cell: Point(x[index], y[cell])
             for index, layer in enumerate(self.layers)
@@ -498,25 +405,34 @@ class _Grid:
             for a, b in pairwise(layer)
         ]
 
+    def _distances(self, layer: Sequence[str]) -> list[float]:
+        """Between the middles of each cell and the next."""
+        return [
+            (self.height[a] + self.height[b]) / 2 + gap
+            for (a, b), gap in zip(pairwise(layer), self._gaps(layer), strict=True)
+        ]
+
     def _straighten(
-        self, y: dict[str, float], beside: Mapping[str, list[str]], breadth: float | None
+        self,
+        y: dict[str, float],
+        beside: Mapping[str, list[str]],
+        distances: Sequence[Sequence[float]],
+        breadth: float | None,
     ) -> None:
         """Move each cell towards the mean of its neighbours, keeping order and gaps."""
-        for layer in self.layers:
-            wanted = [
-                sum(y[n] for n in beside[cell]) / len(beside[cell]) if beside[cell] else y[cell]
-                for cell in layer
-            ]
-            gaps = [
-                (self.height[a] + self.height[b]) / 2 + gap
-                for (a, b), gap in zip(pairwise(layer), self._gaps(layer), strict=True)
-            ]
+        for layer, gaps in zip(self.layers, distances, strict=True):
+            wanted: list[float] = []
+            for cell in layer:
+                near = beside[cell]
+                if len(near) == 1:
+                    wanted.append(y[near[0]])
+                else:
+                    wanted.append(sum([y[n] for n in near]) / len(near) if near else y[cell])
             places = _spread(wanted, gaps)
             if breadth is not None and layer:
                 rims = (self.height[layer[0]] / 2, self.height[layer[-1]] / 2)
                 places = _within(places, gaps, rims, breadth)
-            for cell, value in zip(layer, places, strict=True):
-                y[cell] = value
+            y.update(zip(layer, places, strict=True))
 
 
 def _centres(widths: Iterable[float], gap: float) -> list[float]:
@@ -526,80 +442,6 @@ def _centres(widths: Iterable[float], gap: float) -> list[float]:
         centres.append(left + width / 2)
         left += width + gap
     return centres
-
-
-class _Stack:
-    """The cells of a layer with the ends of their edges, as one list from above."""
-
-    def __init__(self, layer: Sequence[str], ends: Mapping[str, Sequence[int]]) -> None:
-        self._ends = [end for cell in layer for end in ends[cell]]
-        self._stops = [0, *accumulate(len(ends[cell]) for cell in layer)]
-
-    def best_place(self, at: int, sides: Sequence[int]) -> int | None:
-        """Where the cell at this place crosses the fewest edges; None where it does already.
-
-        ``sides`` weighs each end of another cell's edge: by how many crossings there are fewer
-        once that cell stands above.
-        """
-        sums = [0, *accumulate(map(sides.__getitem__, self._ends))]
-        cells = [sums[stop] for stop in self._stops]
-        up = [cells[place] - cells[at] for place in range(at - 1, -1, -1)]
-        down = [cells[place + 1] - cells[at + 1] for place in range(at + 1, len(cells) - 1)]
-        gains = up + down
-        gain = max(gains, default=0)
-        if gain <= 0:
-            return None
-        steps = gains.index(gain)
-        return at - 1 - steps if steps < at else steps + 1
-
-
-def _sides(ends: Sequence[int], width: int) -> list[int]:
-    """For each position how many more of the sorted ends lie beyond it than before it."""
-    sides: list[int] = []
-    for passed, end in enumerate(ends):
-        if end < len(sides):
-            sides[end] -= 1
-        else:
-            sides += [len(ends) - 2 * passed] * (end - len(sides))
-            sides.append(len(ends) - 2 * passed - 1)
-    return sides + [-len(ends)] * (width - len(sides))
-
-
-def _saved(above: Sequence[int], below: Sequence[int]) -> int:
-    """Crossings that vanish when two cells with these sorted ends change places."""
-    if not above or not below:
-        return 0
-    if above[-1] < below[0]:
-        return -len(above) * len(below)
-    if len(above) == len(below) == 1:
-        return int(above[0] > below[0])
-    return _inversions(above, below) - _inversions(below, above)
-
-
-def _inversions(above: Sequence[int], below: Sequence[int]) -> int:
-    """How often an end of ``above`` lies beyond one of ``below``; both sorted."""
-    return sum(bisect_left(below, end) for end in above)
-
-
-def _count_crossings(
-    left: Sequence[str], right: Sequence[str], after: Mapping[str, Sequence[str]]
-) -> int:
-    """Inversions among edge ends, with a Fenwick tree: O(edges · log width)."""
-    position = {cell: i for i, cell in enumerate(right)}
-    ends = [position[b] for a in left for b in sorted(after[a], key=position.__getitem__)]
-    tree = [0] * (len(right) + 1)
-    crossings = 0
-    for seen, end in enumerate(ends):
-        index, before = end + 1, 0
-        while index > 0:
-            before += tree[index]
-            index -= index & -index
-        crossings += seen - before
-        index = end + 1
-        while index < len(tree):
-            tree[index] += 1
-            index += index & -index
-    return crossings
 
 
 def _spread(wanted: Sequence[float], gaps: Sequence[float]) -> list[float]:
