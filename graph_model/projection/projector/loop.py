@@ -44,6 +44,7 @@ from graph_model.stores.journal import Journal
 
 _PLANS_A_BATCH: Final = 100
 _MANY_PLANS: Final = 5
+"""From so many subjects a round is of many: documents come in a stream, not one by one."""
 _KEPT_SECONDS: Final = 5.0
 """A projector keeps the lease this long after a round of many subjects, because its memory of known
 elements is valid until another process writes. While documents come one by one, it gives up the
@@ -53,7 +54,8 @@ process."""
 
 class Rounds:
     """``caught_up``: whether the last round completed everything that was there when it began;
-    ``elsewhere``: whether it left everything to another process, which has the lease.
+    ``elsewhere``: whether it left everything to another process, which has the lease;
+    ``took_many``: whether it took up many subjects.
 
     ``observe`` is called after every round with the number of its subjects and its seconds.
     """
@@ -82,6 +84,7 @@ class Rounds:
         self._observe = observe
         self.caught_up = False
         self.elsewhere = False
+        self.took_many = False
         self._kept_until = float("-inf")
 
     def project_pending(self) -> int:
@@ -99,7 +102,8 @@ class Rounds:
             taken = self._project(keys)
         else:
             self._wake_waiting_requests()
-        if taken >= _MANY_PLANS and self._lease.is_shared:
+        self.took_many = taken >= _MANY_PLANS
+        if self.took_many and self._lease.is_shared:
             self._kept_until = time.monotonic() + _KEPT_SECONDS
         if not self.keeps_lease:
             self.give_way()
@@ -184,6 +188,9 @@ _LINGER_SECONDS: Final = 0.2
 document. A request that waits ends the pause, and there is none while more documents wait than a
 round takes. It is also the pause between two looks at documents that another process is to
 project."""
+_GATHER_SECONDS: Final = 1.0
+"""The same after a round of many subjects: in a larger round a document costs less, and most short
+runs have their START and their end in one."""
 
 
 class Projector:
@@ -475,7 +482,7 @@ class Projector:
         elif not advanced and not self._rounds.keeps_lease:
             self._activity.wait(self._stopping.is_set)
         if self._rounds.caught_up and self._commits.rebuild is None:
-            self._waiting.pause(_LINGER_SECONDS)
+            self._waiting.pause(_GATHER_SECONDS if self._rounds.took_many else _LINGER_SECONDS)
         return True
 
     def _is_whole(self) -> bool:

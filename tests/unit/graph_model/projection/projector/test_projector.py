@@ -16,6 +16,7 @@ from graph_model.facts import ArrivalRow, ExecutionRow, Facts, merge
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.producers.spline.gathering import gather, read_event_document, read_plan_document
 from graph_model.projection.projector import subject_projector
+from graph_model.projection.projector.readiness import Waiters
 from graph_model.projection.runs.window import RunWindow
 from graph_model.stores.documents import DocumentState, Receipt, Submission
 from tests.captures import load, names
@@ -543,3 +544,16 @@ def test_a_large_subject_waits_for_the_small_ones_of_its_round_and_then_has_its_
         states = [headwater.journal.documents_of(one["id"])[0].state for one in plans]
         done.append([place for place, one in enumerate(states) if one != DocumentState.PENDING])
     assert done == [[2, 3, 4], [0, 2, 3, 4], [0, 1, 2, 3, 4]]
+
+
+def test_the_projector_gathers_for_longer_while_many_documents_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(Waiters, "pause", lambda _, seconds: pauses.append(seconds))
+    headwater = small_headwater()
+    for first, number in ((0, 1), (10, 20), (40, 1)):
+        headwater.accept(*map(numbered, range(first, first + number)))
+        headwater.projector._work()
+    assert pauses == [0.2, 1.0, 0.2]
+    headwater.close()
