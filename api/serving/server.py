@@ -37,7 +37,7 @@ from api.service.storage import StorageUse
 from api.serving.storage import claim, hold_for_service, open_storage
 from api.serving.upkeep import Summary, Upkeep
 from api.settings import Settings
-from graph_model.errors import ConfigurationError
+from graph_model.errors import ConfigurationError, JournalUnavailable
 from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.projector import Projector
 from graph_model.stores.aws import signed_headers
@@ -49,7 +49,7 @@ from graph_model.stores.gremlin.engine.forgetful import ForgetfulGraph
 from graph_model.stores.gremlin.engine.server import READ_PORT_SETTING, EmbeddedServer
 from graph_model.stores.gremlin.engine.supervisor import Memory, Supervisor
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
-from graph_model.stores.journal import Journal
+from graph_model.stores.journal import NEW_KEY, Journal
 from graph_model.stores.keys import SqlKeys
 from graph_model.values import now
 
@@ -61,6 +61,8 @@ _NEPTUNE: Final = (".neptune.amazonaws.com", ".neptune.amazonaws.com.cn")
 _LOOPBACK: Final = "127.0.0.1"
 _STOP_SECONDS: Final = 10.0
 _PROGRESS_SECONDS: Final = 2.0
+_NEW_JOURNAL_SECONDS: Final = 10.0
+_LOOK_SECONDS: Final = 0.02
 _SAME_WISH_SECONDS: Final = 3.0
 _GARBAGE_THRESHOLDS: Final = (50_000, 50, 50)
 _TURN_SECONDS: Final = 0.001
@@ -115,7 +117,8 @@ def _serve(
         summary = Summary(service.metrics.arrivals)
         summary.start()
         stack.callback(summary.stop)
-    _say_ready(settings, say)
+    said = (service, settings, say)
+    threading.Thread(target=_say_ready, args=said, name="ready", daemon=True).start()
     _watch_rebuild(service, say)
     upkeep.start()
     collect_rarely()
@@ -296,11 +299,28 @@ def dialect_of(settings: Settings) -> str:
     return settings.gremlin_dialect or ("neptune" if host.endswith(_NEPTUNE) else "tinkerpop")
 
 
-def _say_ready(settings: Settings, say: Say) -> None:
+def _say_ready(service: Service, settings: Settings, say: Say) -> None:
     url = settings.address
-    say(f"Headwater is ready: {url}")
+    if held := _why_held(service):
+        say(f"Headwater takes no document, at {url}: {held}")
+    else:
+        say(f"Headwater is ready: {url}")
     say(f"  Spark jobs report to {url}/producer; the HTTP API is described at {url}/docs")
     say("  Ctrl-C stops it.")
+
+
+def _why_held(service: Service) -> str | None:
+    """Why no document is taken. Of a new journal the projector decides first, within moments."""
+    journal, end = service.journal, time.monotonic() + _NEW_JOURNAL_SECONDS
+    try:
+        while journal.get_meta(NEW_KEY) == "true" and time.monotonic() < end:
+            if service.projector.failure is not None:
+                break
+            time.sleep(_LOOK_SECONDS)
+        journal.ensure_taking()
+    except JournalUnavailable as error:
+        return error.reason
+    return None
 
 
 def _say_missing_page(settings: Settings, say: Say) -> None:

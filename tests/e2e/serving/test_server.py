@@ -206,6 +206,20 @@ def test_a_stop_in_the_middle_of_the_start_leaves_nothing_running(tmp_path: Path
         assert "Headwater is ready" not in server.said()
 
 
+@pytest.mark.engine
+def test_a_service_whose_journal_is_missing_does_not_say_that_it_is_ready(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        server.ready().replay("a1_curate")
+        eventually(server.projected)
+        assert server.stop() == 0
+    for file in tmp_path.rglob("headwater.db*"):
+        file.unlink()
+    with serving(tmp_path) as server:
+        eventually(lambda: "takes no document" in server.said())
+        assert "--new-journal" in server.said()
+        assert "Headwater is ready" not in server.said()
+
+
 def test_a_gremlin_server_of_ones_own_is_used_instead(
     tmp_path: Path, gremlin_url: str, gremlin_graph: GremlinGraph
 ) -> None:
