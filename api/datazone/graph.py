@@ -192,7 +192,7 @@ def _summaries(sources: Sources, view: GraphView, now: int) -> dict[str, Json]:
     summaries: dict[str, Json] = {}
     for node in view.nodes:
         if isinstance(node, DatasetNode):
-            name = name_of(node.uri, node.scope)
+            name = name_of(node.uri, node.scope, sources.rules)
             drawn = nodes.LineageNode(sources, labels.DATASET, node.id, name, None)
             summaries[node.id] = nodes.summary(drawn, written.get(node.id, now))
         elif isinstance(node, JobNode) and node.id in newest:

@@ -145,7 +145,7 @@ def _splits(text: str, sign: str) -> Iterator[Name]:
 
 def _dataset(sources: Sources, key: str, at: int | None) -> LineageNode:
     (row,) = sources.catalogue.datasets((key,))
-    return LineageNode(sources, labels.DATASET, key, name_of(row.uri, row.scope), at)
+    return LineageNode(sources, labels.DATASET, key, name_of(row.uri, row.scope, sources.rules), at)
 
 
 def _job(sources: Sources, key: str, at: int | None) -> LineageNode:

@@ -96,7 +96,7 @@ def datasets_json(
         first, last = seen.get(row.id, (written.get(row.id),) * 2)
         items.append(
             {
-                **_described(name_of(row.uri, row.scope), own),
+                **_described(name_of(row.uri, row.scope, sources.rules), own),
                 "createdAt": iso(first),
                 "updatedAt": iso(last if last is None else max(last, written.get(row.id, last))),
                 "fields": fields,
@@ -174,7 +174,7 @@ def versions_json(
         fields = _fields(row.id, schema.columns, tags, {}) if schema else []
         items.append(
             {
-                **_described(name_of(row.uri, row.scope), {}),
+                **_described(name_of(row.uri, row.scope, sources.rules), {}),
                 "createdAt": write.at,
                 "version": version_of(write.id),
                 "fields": fields,
@@ -218,7 +218,10 @@ def jobs_json(sources: Sources, rows: Sequence[JobRow], at: int | None) -> list[
     ids = [row.id for row in rows]
     ends = job_ends(sources, ids)
     known = {key for end in ends.values() for key in end.read | end.written}
-    names = {row.id: name_of(row.uri, row.scope) for row in sources.catalogue.datasets(known)}
+    names = {
+        row.id: name_of(row.uri, row.scope, sources.rules)
+        for row in sources.catalogue.datasets(known)
+    }
     newest = sources.catalogue.last_executions(ids, at)
     ran = {key: last for key, last in newest.items() if last.kind != labels.DECLARATION_KIND}
     briefs = _briefs(sources, ran.values())
@@ -283,7 +286,8 @@ def job_versions_json(sources: Sources, row: JobRow, plans: Sequence[PlanItem]) 
         dataset.id for plan in plans for dataset in (*plan.sources, *filter(None, [plan.target]))
     }
     names = {
-        stored.id: name_of(stored.uri, stored.scope) for stored in sources.catalogue.datasets(ids)
+        stored.id: name_of(stored.uri, stored.scope, sources.rules)
+        for stored in sources.catalogue.datasets(ids)
     }
     last = sources.catalogue.last_of_plans([plan.id for plan in plans], None)
     briefs = _briefs(sources, last.values())
@@ -363,7 +367,7 @@ def versions_of_run(sources: Sources, view: RunView | None) -> Json:
         if execution.target and execution.state == labels.COMPLETED
     }
     listed = sources.catalogue.datasets({*versions.values(), *written.values()})
-    names = {row.id: name_of(row.uri, row.scope) for row in listed}
+    names = {row.id: name_of(row.uri, row.scope, sources.rules) for row in listed}
     return {
         "jobVersion": _versioned(Name(rows[0].job.namespace, rows[0].job.name), rows[0].plan),
         "inputDatasetVersions": _dataset_versions(versions, names),

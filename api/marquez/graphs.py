@@ -64,7 +64,7 @@ def _table_nodes(sources: Sources, view: GraphView, at: int | None) -> list[Json
     names: dict[str, str] = {}
     for node in view.nodes:
         if isinstance(node, DatasetNode):
-            names[node.id] = name_of(node.uri, node.scope).node(DATASET)
+            names[node.id] = name_of(node.uri, node.scope, sources.rules).node(DATASET)
         elif isinstance(node, JobNode):
             names[node.id] = Name(node.namespace, node.name).node(JOB)
     edges = [
@@ -122,7 +122,7 @@ def _column_nodes(sources: Sources, views: Iterable[GraphView], at: int | None) 
     drawn = {node.id: node for view in views for node in view.nodes}
     edges = {edge.id: edge for view in views for edge in view.edges if isinstance(edge, ColumnEdge)}
     tables = {
-        key: name_of(node.uri, node.scope)
+        key: name_of(node.uri, node.scope, sources.rules)
         for key, node in drawn.items()
         if isinstance(node, DatasetNode)
     }
@@ -288,4 +288,4 @@ def _splits(text: str) -> Iterator[Name]:
 
 def _pair(sources: Sources, dataset: str) -> Name:
     (row,) = sources.catalogue.datasets((dataset,))
-    return name_of(row.uri, row.scope)
+    return name_of(row.uri, row.scope, sources.rules)

@@ -300,7 +300,7 @@ def _has_jobs(sources: Sources, namespace: str) -> bool:
 def _datasets(sources: Sources, query: str = "") -> BoundedRows[tuple[DatasetRow, Name]]:
     """The datasets whose URI holds the query, with their names."""
     rows = walk_datasets(sources.catalogue, query, hidden=sources.hidden)
-    return BoundedRows(sources, ((row, name_of(row.uri, row.scope)) for row in rows))
+    return BoundedRows(sources, ((row, name_of(row.uri, row.scope, sources.rules)) for row in rows))
 
 
 def _datasets_of(sources: Sources, namespace: str) -> tuple[list[DatasetRow], Partial | None]:
@@ -325,7 +325,9 @@ def _place(sources: Sources, namespace: str) -> str:
         return namespace
     uri = naming.openlineage_uri(namespace, "a.b.c", sources.rules)
     places = naming.normalise(uri, "", sources.rules)
-    return naming.openlineage_pair(places[0].uri)[0] if len(places) == 1 else namespace
+    return (
+        naming.openlineage_pair(places[0].uri, sources.rules)[0] if len(places) == 1 else namespace
+    )
 
 
 # --- datasets ------------------------------------------------------------------------------------
@@ -652,7 +654,10 @@ def _hits(sources: Sources, ids: Sequence[str]) -> list[_Hit]:
     rows = sources.catalogue.datasets(ids)
     seen = times_seen(sources, {row.id for row in rows} - written.keys(), None)
     times = {key: last for key, (_, last) in seen.items()} | written
-    named = {row.id: _Hit(DATASET, name_of(row.uri, row.scope), times.get(row.id)) for row in rows}
+    named = {
+        row.id: _Hit(DATASET, name_of(row.uri, row.scope, sources.rules), times.get(row.id))
+        for row in rows
+    }
     for row in sources.catalogue.jobs(ids):
         last = ran.get(row.id)
         named[row.id] = _Hit(JOB, Name(row.namespace, row.name), last.at if last else None)

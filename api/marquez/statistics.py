@@ -123,7 +123,7 @@ def _namespaces_at(sources: Sources, at: int) -> int:
         page = sources.catalogue.list_datasets(
             hidden=sources.hidden, at=at, limit=_PAGE, cursor=cursor
         )
-        names.update(name_of(row.uri, row.scope).namespace for row in page.items)
+        names.update(name_of(row.uri, row.scope, sources.rules).namespace for row in page.items)
         cursor, read = page.next, read + _PAGE
         if cursor is None or sources.expired():
             break

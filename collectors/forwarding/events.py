@@ -130,7 +130,7 @@ def events_of_execution(
         "1-1-1/ProcessingEngineRunFacet", name=plan.system.name, version=plan.system.version
     )
     facets = {"processing_engine": engine}
-    data = {"inputs": _inputs(logic), "outputs": _outputs(logic, event)}
+    data = {"inputs": _inputs(logic, rules), "outputs": _outputs(logic, event, rules)}
     start = {"eventType": "START", "run": {"runId": run_id, "facets": facets}, **common}
     end = {"eventType": "COMPLETE", "run": {"runId": run_id, "facets": facets}, **common, **data}
     if event.error is not None:
@@ -163,16 +163,16 @@ def _error_text(error: Any) -> str:
     return shortened(error if isinstance(error, str) else json.dumps(error, ensure_ascii=False))
 
 
-def _inputs(logic: Logic) -> list[dict[str, Any]]:
-    return [_dataset(use, logic) for use in logic.reads]
+def _inputs(logic: Logic, rules: Rules) -> list[dict[str, Any]]:
+    return [_dataset(use, logic, rules) for use in logic.reads]
 
 
-def _outputs(logic: Logic, event: ExecutionEvent) -> list[dict[str, Any]]:
+def _outputs(logic: Logic, event: ExecutionEvent, rules: Rules) -> list[dict[str, Any]]:
     if logic.written is None:
         return []
-    written = _dataset(logic.written, logic)
+    written = _dataset(logic.written, logic, rules)
     if logic.flows or logic.influences:
-        written["facets"]["columnLineage"] = _column_lineage(logic, logic.written)
+        written["facets"]["columnLineage"] = _column_lineage(logic, logic.written, rules)
     if logic.mode == labels.OVERWRITE:
         written["facets"]["lifecycleStateChange"] = _facet(
             "1-0-1/LifecycleStateChangeDatasetFacet", lifecycleStateChange="OVERWRITE"
@@ -184,12 +184,12 @@ def _outputs(logic: Logic, event: ExecutionEvent) -> list[dict[str, Any]]:
     return [written]
 
 
-def _dataset(use: DatasetSchema, logic: Logic) -> dict[str, Any]:
-    namespace, name = naming.openlineage_pair(use.dataset.uri)
+def _dataset(use: DatasetSchema, logic: Logic, rules: Rules) -> dict[str, Any]:
+    namespace, name = naming.openlineage_pair(use.dataset.uri, rules)
     facets: dict[str, Any] = {}
     own = (use.dataset.scope, use.dataset.uri)
     tables = [
-        naming.openlineage_pair(table.uri)
+        naming.openlineage_pair(table.uri, rules)
         for table, place in logic.names
         if (place.scope, place.uri) == own
     ]
@@ -214,9 +214,9 @@ def _statistics(event: ExecutionEvent) -> dict[str, int]:
     return {name: count for name, count in counts.items() if type(count) is int and count >= 0}
 
 
-def _column_lineage(logic: Logic, written: DatasetSchema) -> dict[str, Any]:
+def _column_lineage(logic: Logic, written: DatasetSchema, rules: Rules) -> dict[str, Any]:
     """Each written column with its sources; what decides about whole rows stands in ``dataset``."""
-    sources = _Columns(logic)
+    sources = _Columns(logic, rules)
     fields: dict[str, dict[tuple[str, str], dict[str, Any]]] = {}
     for flow in logic.flows:
         column = sources.name((written.dataset_id, flow.target[1]))
@@ -249,9 +249,11 @@ def _transformation(kind: str, how: str, expression: str) -> dict[str, Any]:
 class _Columns:
     """Columns of a plan, each (dataset id, path), as OpenLineage names them."""
 
-    def __init__(self, logic: Logic) -> None:
+    def __init__(self, logic: Logic, rules: Rules) -> None:
         uses = (*logic.reads, *((logic.written,) if logic.written else ()))
-        self._datasets = {use.dataset_id: naming.openlineage_pair(use.dataset.uri) for use in uses}
+        self._datasets = {
+            use.dataset_id: naming.openlineage_pair(use.dataset.uri, rules) for use in uses
+        }
         self._names: dict[tuple[str, str], str] = {
             (use.dataset_id, column.path): column.name
             for use in uses

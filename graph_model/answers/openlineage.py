@@ -18,6 +18,7 @@ from graph_model.answers import nodes
 from graph_model.answers.openlineage_reports import shown_event
 from graph_model.answers.sources import Sources
 from graph_model.errors import DamagedDocument, NotFound
+from graph_model.naming import Rules
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS, Event
 from graph_model.stores.documents import DocumentState, StoredDocument
 
@@ -30,9 +31,9 @@ class Name(NamedTuple):
         return f"{kind}:{self.namespace}:{self.name}"
 
 
-def name_of(uri: str, scope: str) -> Name:
+def name_of(uri: str, scope: str, rules: Rules) -> Name:
     """The pair of a dataset."""
-    namespace, name = naming.openlineage_pair(uri)
+    namespace, name = naming.openlineage_pair(uri, rules)
     return Name(f"{scope}@{namespace}" if scope else namespace, name)
 
 

@@ -48,8 +48,9 @@ def openlineage_uri(namespace: str, name: str, rules: Rules = DEFAULT_RULES) -> 
     return f"{namespace.rstrip('/')}/{name.lstrip('/')}" if namespace else name
 
 
-def openlineage_pair(uri: str) -> tuple[str, str]:
-    """The (namespace, name) of a canonical URI: ``openlineage_uri`` of it is a spelling of the URI.
+def openlineage_pair(uri: str, rules: Rules = DEFAULT_RULES) -> tuple[str, str]:
+    """The (namespace, name) of a canonical URI: ``openlineage_uri`` of it, under the same rules, is
+    a spelling of the URI.
 
     jdbc:postgresql://h/db:hr.t  =>  postgres://h:5432  db.hr.t
     kafka://broker/orders        =>  kafka://broker:9092  orders
@@ -59,7 +60,7 @@ def openlineage_pair(uri: str) -> tuple[str, str]:
     Identity leaves the usual port out; OpenLineage's names of servers have it.
     """
     if uri.startswith("jdbc:"):
-        return _jdbc_pair(uri)
+        return _jdbc_pair(uri, rules)
     scheme, authority, rest = uri.partition("://")
     if scheme == "bigquery":
         return scheme, rest.replace(":", ".", 1)
@@ -67,7 +68,7 @@ def openlineage_pair(uri: str) -> tuple[str, str]:
         host, _, name = rest.partition("/")
         if scheme == "cassandra":
             name = name.replace(":", ".", 1)
-        port = dict(DEFAULT_RULES.default_ports).get(scheme, "") if scheme in _WITH_PORT else ""
+        port = dict(rules.default_ports).get(scheme, "") if scheme in _WITH_PORT else ""
         return f"{scheme}://{_with_port(host, port)}", name
     if _BARE_SCHEME.match(uri) and not uri.startswith("arn:"):
         scheme, _, name = uri.partition(":")
@@ -76,9 +77,9 @@ def openlineage_pair(uri: str) -> tuple[str, str]:
     return namespace.replace("%2F", "/").replace("%25", "%"), name
 
 
-def _jdbc_pair(uri: str) -> tuple[str, str]:
+def _jdbc_pair(uri: str, rules: Rules) -> tuple[str, str]:
     driver, _, rest = uri.removeprefix("jdbc:").partition(":")
-    schemes = (scheme for scheme, named in DEFAULT_RULES.openlineage_jdbc if named == driver)
+    schemes = (scheme for scheme, named in rules.openlineage_jdbc if named == driver)
     scheme = next(schemes, driver)
     rest = rest.removeprefix("thin:@")
     if not rest.startswith("//"):  # jdbc:sqlite:/lake/hr.db:t
@@ -86,7 +87,7 @@ def _jdbc_pair(uri: str) -> tuple[str, str]:
         return f"{scheme}:{place}", table
     server, _, below = rest[2:].partition("/")
     database, _, table = below.partition(":")
-    known = next((d for d in DEFAULT_RULES.jdbc_drivers if d.name == driver), None)
+    known = next((d for d in rules.jdbc_drivers if d.name == driver), None)
     server = _with_port(server, known.port if known and known.port != _WEB_PORT else "")
     return f"{scheme}://{server}", ".".join(part for part in (database, table) if part)
 

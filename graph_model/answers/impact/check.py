@@ -534,8 +534,13 @@ def fate(change: Change) -> str:
 
 def judge(report: ImpactReport, effect: Effect, fates: Mapping[str, str]) -> ImpactReport:
     """The report with a verdict on every item; ``fates`` gives the change of each start."""
+    writers = {node.id for item in report.items for node in item.path[:-1]}
     items = tuple(
-        replace(item, verdict=_effect_on(item, effect).value, reason=_reason(item, effect, fates))
+        replace(
+            item,
+            verdict=_effect_on(item, effect).value,
+            reason=_reason(item, effect, fates, writes=item.id in writers),
+        )
         for item in report.items
     )
     return replace(report, items=items, verdict=worst(_effect_on(i, effect) for i in items).value)
@@ -551,14 +556,18 @@ def _effect_on(item: ImpactItem, effect: Effect) -> Effect:
     return Effect.MAY_BREAK if uncertain else effect
 
 
-def _reason(item: ImpactItem, effect: Effect, fates: Mapping[str, str]) -> str:
-    """``report joins by daily#customer, which is dropped``."""
+def _reason(item: ImpactItem, effect: Effect, fates: Mapping[str, str], *, writes: bool) -> str:
+    """``report joins by daily#customer, which is dropped``; ``writes``: something lies behind the
+    item, so that a job is no mere reader.
+    """
     at = len(item.path) - (2 if item.kind == labels.JOB else 3)
     used, job = item.path[at], item.path[at + 1]
     if item.flow == ChainFlow.PAST:
         return f"a former plan of {job.label} read {used.label}; its newest run did not"
     becomes = fates.get(used.id, "changes") if at == 0 else _FURTHER[effect]
     verb = _VERBS.get(item.how or "", "uses" if item.how else "reads")
+    if item.kind == labels.JOB and item.how == labels.IDENTITY and not writes:
+        verb = "reads"
     return f"{job.label} {verb} {used.label}, which {becomes}"
 
 

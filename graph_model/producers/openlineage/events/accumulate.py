@@ -287,10 +287,10 @@ def _statement(ordered: Sequence[RunEvent], rules: Rules) -> JobStatement:
         ordered[-1].job.name,
         job_facets,
         _latest(event.run_facets for event in ordered),
-        _merged_datasets(dataset for event in speaking for dataset in event.inputs),
+        _merged_datasets(_stored((d for event in speaking for d in event.inputs), rules)),
         ()
         if _is_test(kind, rules)
-        else _merged_datasets(d for event in speaking for d in event.outputs),
+        else _merged_datasets(_stored((d for event in speaking for d in event.outputs), rules)),
         _joined(lineages),
         any(not lineage.deleted for lineage in lineages),
     )
@@ -299,6 +299,16 @@ def _statement(ordered: Sequence[RunEvent], rules: Rules) -> JobStatement:
 def _is_test(kind: JobType | None, rules: Rules) -> bool:
     """Whether the job's outputs are no tables: dbt names one for each test without creating it."""
     return kind is not None and (kind.integration, kind.type) in rules.test_job_types
+
+
+def _stored(datasets: Iterable[Dataset], rules: Rules) -> Iterator[Dataset]:
+    """Without the memory of a program (``memory://host/jvm_1f6e``), which ends with it: no run
+    finds there what another one has put.
+    """
+    for dataset in datasets:
+        scheme, _, place = f"{dataset.namespace}/{dataset.name}".partition(":")
+        if not (scheme.lower() in rules.memory_schemes and "/jvm_" in place):
+            yield dataset
 
 
 def _snapshot(ordered: Sequence[RunEvent]) -> Sequence[RunEvent]:

@@ -14,7 +14,7 @@ from graph_model.naming import (
     openlineage_uri,
     without_hosts,
 )
-from graph_model.naming.rules import DEFAULT_RULES
+from graph_model.naming.rules import DEFAULT_RULES, Rules
 from graph_model.naming.rules_json import read_rules, write_rules
 
 NAME3, NAME2 = "db.s.t", "db.t"
@@ -371,6 +371,14 @@ def test_the_pair_of_a_uri_is_a_spelling_of_it(uri: str, pair: tuple[str, str]) 
     assert openlineage_pair(uri) == pair
     (name,) = normalise(openlineage_uri(*pair), "")
     assert name.uri == uri
+
+
+def test_the_pair_of_a_uri_follows_the_rules_of_the_installation() -> None:
+    rules = Rules(openlineage_jdbc=(("warehouse", "postgresql"),))
+    uri = "jdbc:postgresql://h/db:hr.t"
+    pair = openlineage_pair(uri, rules)
+    assert pair == ("warehouse://h:5432", "db.hr.t")
+    assert normalise(openlineage_uri(*pair, rules), "", rules)[0].uri == uri
 
 
 @pytest.mark.parametrize("spellings", ONE.values(), ids=ONE)

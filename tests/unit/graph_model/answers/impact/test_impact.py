@@ -568,10 +568,10 @@ def test_a_reader_with_a_text_reads_the_columns_that_the_text_names(
         ).items()
         if name.removeprefix("job ") in {*texts, "both"}
     } == {
-        "job shown": ("breaks", "shown copies orders.amount"),
+        "job shown": ("breaks", "shown reads orders.amount"),
         "job summed": ("breaks", "summed aggregates orders.amount"),
         "job deciding": ("breaks", "deciding filters by orders.amount"),
-        "job far": ("breaks", "far copies daily.total"),
+        "job far": ("breaks", "far reads daily.total"),
         "job unclear": ("may-break", "unclear may read orders.amount"),
         "job both": ("may-break", "both may read orders.amount"),
     }

@@ -318,6 +318,14 @@ def test_where_a_test_would_store_failures_is_no_dataset() -> None:
     assert len([r for r in facts_of_run(told, stored).rows if isinstance(r, DatasetRow)]) == 2
 
 
+def test_the_memory_of_a_program_is_no_dataset() -> None:
+    memory = {"namespace": "memory://4e3b", "name": "/jvm_0d1f-77"}
+    shared = {"namespace": "memory", "name": "dashboard"}
+    ended = event(1, "COMPLETE", inputs=[table("t"), memory], outputs=[memory, shared])
+    uris = {row.uri for row in facts_of_run([ended]).rows if isinstance(row, DatasetRow)}
+    assert uris == {"s3://lake/t", "memory/dashboard"}
+
+
 @pytest.mark.parametrize("kind", ["JOB", "QUERY", "BATCH"])
 def test_a_producer_that_only_names_spark_as_its_engine_names_it_with_and_without_datasets(
     kind: str,
