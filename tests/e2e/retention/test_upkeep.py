@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from api.intake import removals
+from api.intake import commands
 from api.service import Service
 from api.service.storage import MEASURES_KEY, StorageUse
 from api.serving.upkeep import Upkeep
@@ -234,13 +234,13 @@ def test_a_catalogue_that_is_emptied_while_the_night_begins_removes_nothing(
     nightly = upkeep(service_of(headwater, clock), RetentionPolicy(runs=5))
     nightly.look()
     clock.now += DAY
-    chosen = removals.resolve_prune
+    chosen = commands.resolve_prune
 
     def empty(*asked: Any, **options: Any) -> Prune:
         headwater.journal.set_meta(CATALOGUE_KEY, FILLING)
         return chosen(*asked, **options)
 
-    monkeypatch.setattr(removals, "resolve_prune", empty)
+    monkeypatch.setattr(commands, "resolve_prune", empty)
     with pytest.raises(Rebuilding):
         nightly.look()
     assert given(headwater) == 0
