@@ -19,7 +19,7 @@ Knows plans in normal form and the definitions of ``expressions``; no I/O, no gr
   member's sources alone, as they flowed into it; a field picked from a read column extends
   ``source_path``. Both hold through arrays, explode, CASE and unions; any other function closes
   the struct. A written struct that is not closed tells the fields that each source flows into.
-- **Lambdas** (see ``lambdas``). A variable is the element, the key or the accumulator that it
+- **Lambdas** (``expressions.functions``). A variable is the element, key or accumulator that it
   stands for, so a field picked from it is that of the element. The result of a lambda of transform,
   zip_with and aggregate flows on; that of filter, exists, forall and a comparator
   is CONDITIONAL. An array of which a lambda takes no element says how many there are: CONDITIONAL.
@@ -36,5 +36,4 @@ In reading order:
 ``derivation``  :func:`derive`: a plan -> its column lineage, down to fields of written structs, and
                 the influences on its rows
 ``valuation``   values of attributes and expressions: the read columns behind each, by how they flow
-``lambdas``     lambdas of higher-order functions: the value behind each variable
 """

@@ -56,7 +56,7 @@ from graph_model.producers.spline.expressions.definitions import (
     operation_word,
     readable,
 )
-from graph_model.producers.spline.expressions.roles import canonical
+from graph_model.producers.spline.expressions.functions import canonical
 from graph_model.producers.spline.expressions.text import Renderer, shortened, value_text
 
 MOST_DERIVATIONS: Final = 100_000

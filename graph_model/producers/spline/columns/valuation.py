@@ -13,15 +13,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from graph_model import labels
-from graph_model.producers.spline.columns.lambdas import (
-    MERGES,
-    BoundFunction,
-    FramedExpression,
-    LambdaResult,
-    Lambdas,
-    Place,
-    TooManyBound,
-)
 from graph_model.producers.spline.documents import ExecutionPlan, Function, Reference
 from graph_model.producers.spline.expressions.definitions import (
     CYCLE,
@@ -33,8 +24,15 @@ from graph_model.producers.spline.expressions.definitions import (
     Node,
 )
 from graph_model.producers.spline.expressions.forms import stable
-from graph_model.producers.spline.expressions.roles import (
+from graph_model.producers.spline.expressions.functions import (
+    MERGES,
+    BoundFunction,
     ChildRole,
+    FramedExpression,
+    LambdaResult,
+    Lambdas,
+    Place,
+    TooManyBound,
     canonical,
     fields_of,
     is_aggregate,

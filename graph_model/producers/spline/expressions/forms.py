@@ -22,7 +22,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from graph_model.producers.spline.documents import ExecutionPlan, Function, Reference, type_text
-from graph_model.producers.spline.expressions.roles import (
+from graph_model.producers.spline.expressions.functions import (
     CASTS,
     RANKING,
     REPLACED,

@@ -57,7 +57,7 @@ from graph_model.producers.spline.expressions.forms import (
     stable,
     union_text,
 )
-from graph_model.producers.spline.expressions.roles import canonical, fields_of, subplan_text
+from graph_model.producers.spline.expressions.functions import canonical, fields_of, subplan_text
 
 _Node = TypeVar("_Node", bound=Hashable)
 _Result = TypeVar("_Result")

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_model.producers.spline.columns import lambdas as lambdas_module
-from graph_model.producers.spline.columns.lambdas import MERGES, MOST_NESTED
 from graph_model.producers.spline.documents import Reference
+from graph_model.producers.spline.expressions import functions as lambdas_module
+from graph_model.producers.spline.expressions.functions import MERGES, MOST_NESTED
 from graph_model.producers.spline.expressions.text import Renderer
 from tests.builders import PlanBuilder, Step
 from tests.unit.graph_model.producers.spline.columns.test_columns import a_struct, gaps, lineage
