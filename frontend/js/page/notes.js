@@ -14,13 +14,13 @@ const LIMIT_DEFAULT = 500;
  * @param {{timed: boolean, go: import('../controls/controls.js').Change}} view  timed: it can be seen at another time
  * @returns {Array}
  */
-export function banners({ reply, notes = [] }, state, { timed, go }) {
+export function banners({ reply, notes = [], model, empty }, state, { timed, go }) {
   return [
     state.unknown && unknownBanner(state.unknown),
     ...notes,
     reply?.partial && partialBanner(reply.partial, state.view, go),
     reply?.folded && foldedBanner(),
-    timed && state.at && timeBanner(state.at, go),
+    timed && state.at && !(model && !empty) && timeNote(state.at, go, 'banner'), // a picture has it below, where it moves nothing
   ];
 }
 
@@ -57,10 +57,10 @@ function foldedBanner() {
   return element('p', { class: 'banner', 'data-testid': 'folded' }, words);
 }
 
-function timeBanner(at, go) {
+function timeNote(at, go, className) {
   return element(
-    'p',
-    { class: 'banner', 'data-testid': 'as-of-note' },
+    className === 'banner' ? 'p' : 'span',
+    { class: className, 'data-testid': 'as-of-note' },
     element('span', {}, 'As it was at ', time(at, data(at)), '.'),
     button({ label: 'Back to now', onclick: () => go({ at: '' }) }, { class: 'link' }),
   );
@@ -95,14 +95,17 @@ export function refusalBanner(words) {
  * The newest event that was considered, and that nothing lies beyond the last step.
  * @param {{asOf?: string|null, depth?: {asked: number, reached: number}, partial?: object|null,
  *   notSeen?: {tables: number, jobs: number}, nodes?: any[], edges?: any[]}|null} reply
+ * @param {import('../data/url.js').State} state
+ * @param {{timed: boolean, go: import('../controls/controls.js').Change}} view
  * @returns {Array} empty when there is nothing to say
  */
-export function footnote(reply) {
+export function footnote(reply, state, { timed, go }) {
   const { asOf, depth, partial, notSeen } = reply ?? {};
   const tried = reply?.edges?.some((edge) => edge.attempted) ?? false;
   const coming = notSeen !== undefined && notSeen.tables + notSeen.jobs > 0;
   const ended = depth && depth.reached > 0 && depth.reached < depth.asked && !partial && !tried && !coming;
   return [
+    timed && state.at && timeNote(state.at, go, 'as-of'),
     asOf && element('span', {}, 'Newest event: ', time(asOf)),
     ended && element('span', {}, `${flowWord(reply?.nodes ?? [], reply?.edges ?? [])} beyond ${count(depth.reached, 'step')}`),
   ].filter(Boolean);

@@ -60,7 +60,9 @@ export function createFrame(go) {
    * @param {import('../views.js').View} view
    */
   function showNotes(page, state, view) {
-    replace(places.notes, banners(page, state, { timed: view.controls.includes('at'), go }));
+    const way = { timed: view.controls.includes('at'), go };
+    replace(places.notes, banners(page, state, way));
+    if (page.model && !page.empty) replace(places.footnote, footnote(page.reply, state, way));
   }
 
   /** @param {string} name README.md lists them */
@@ -117,7 +119,7 @@ function nameView(view, heading, subtitle) {
  * The parts of a page, the picture apart.
  * @param {Page} page
  */
-function showParts({ heading, reply, model, empty, document: made, below }) {
+function showParts({ heading, model, empty, document: made, below }) {
   const form = made ? 'document' : model && !empty ? 'picture' : 'notice';
   document.body.dataset.form = form;
   replace(places.document, made ? [unseenHeading(heading), made()] : []);
@@ -127,7 +129,6 @@ function showParts({ heading, reply, model, empty, document: made, below }) {
   const picture = model && !empty;
   places.form.hidden = !picture;
   showNotice(picture ? null : empty, Boolean(made));
-  if (picture) replace(places.footnote, footnote(reply));
 }
 
 /**

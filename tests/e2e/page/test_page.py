@@ -690,9 +690,11 @@ def test_the_details_of_a_table_tell_schema_writers_and_readers(page: Page) -> N
 def test_a_time_can_be_chosen_and_cleared(page: Page, api: FakeApi) -> None:
     page.goto(LINEAGE)
     wait_for(page)
+    place = page.get_by_test_id("canvas").bounding_box()
     page.get_by_test_id("control-at-open").click()
     page.get_by_test_id("control-at").fill("2026-03-01T09:15")
     expect(page.get_by_test_id("as-of-note")).to_contain_text("1 Mar 2026, 09:15:00")
+    assert page.get_by_test_id("canvas").bounding_box() == place, "the picture moved"
     assert state_of(page)["at"] == "2026-03-01T08:15:00.000Z"
     assert asked(api, "/graph/lineage")[-1]["at"] == "2026-03-01T08:15:00.000Z"
     page.get_by_test_id("panel").get_by_role("link", name="employee-curate").first.click()
