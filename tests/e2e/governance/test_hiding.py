@@ -57,6 +57,8 @@ ASIDE: Final = {
 
 
 #: Routes that name hidden nodes to admins, who take such statements back.
+#: Words of hidden nodes, alone and with one that others have: a search sets none of them aside.
+_WORDS: Final = ("quiet", "whisp", "murk", "ghost", "shadow", "gloom", "failed", "shadow report")
 ADMINS_READ: Final = {"declarations.declarations"}
 
 
@@ -125,7 +127,11 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
     ],
     "home.home": lambda _: ["/graph/home"],
     "home.incidents": lambda _: ["/graph/incidents"],
-    "home.all_runs": lambda _: ["/graph/runs", "/graph/runs?state=failed"],
+    "home.all_runs": lambda known: [
+        *_each("/graph/runs?{}", ("", "state=failed", "doubtful=true", "sort=durationMs&limit=3")),
+        *_each("/graph/runs?q={}", _WORDS),
+        *_each("/graph/runs?job={}", known.jobs),
+    ],
     "home.area_map": lambda _: [
         "/graph/map",
         "/graph/map?by=layer",
@@ -145,6 +151,9 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
         "/graph/jobs?q=whisp",
         "/graph/jobs?late=true",
         "/graph/jobs?owner=privacy",
+        *_each("/graph/jobs?q={}", _WORDS, "", "&sort=-runs"),
+        *_each("/graph/jobs?state={}", ("failed", "completed", "running")),
+        "/graph/jobs?namespace=ops&sort=-lastRun&limit=2",
     ],
     "graph.job": lambda known: _each("/graph/jobs/{}", known.jobs),
     "graph.runs": lambda known: _each("/graph/jobs/{}/runs", known.jobs),
@@ -155,16 +164,22 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
         "/graph/datasets?layer=lake",
         "/graph/datasets?classification=PII",
         "/graph/datasets?unread=true",
+        *_each("/graph/datasets?owner={}", ("privacy", "team")),
+        *_each("/graph/datasets?q={}", _WORDS, "", "&sort=-lastWrite", "&sort=type&limit=2"),
     ],
     "graph.dataset": lambda known: _each("/graph/datasets/{}", known.datasets),
-    "graph.history": lambda known: _each("/graph/datasets/{}/history", known.datasets),
-    "graph.last_writer": lambda known: _each("/graph/datasets/{}/last-writer", known.datasets),
+    "graph.history": lambda known: _each(
+        "/graph/datasets/{}/history", known.datasets, "", "?limit=1"
+    ),
+    "graph.last_writer": lambda known: _each(
+        "/graph/datasets/{}/last-writer", known.datasets, "", "?partition=day%3D2026-03-01"
+    ),
     "graph.plan": lambda known: _each(
         "/graph/plans/{}", known.plans, "?document=true&layout=true"
     ),
     "graph.search": lambda _: _each(
         "/graph/search?q={}",
-        ("e", "r", "qui", "murm", "whisp", "PII", "failed", f"{LAKE}/quietly/part-0.parquet"),
+        ("e", "r", "qui", "murm", "PII", f"{LAKE}/quietly/part-0.parquet", *_WORDS),
         *("", "&limit=2", "&kind=dataset,job,column,run"),
     ),
     "columns.columns": lambda _: ["/graph/columns", "/graph/columns?sort=-table&q=murm"],
@@ -172,7 +187,9 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
     "runs.run_tree": lambda known: _each(
         "/graph/runs/{}", [*known.told_runs, *(run for _, run in known.runs)]
     ),
-    "runs.dataset_facets": lambda known: _each("/graph/datasets/{}/facets", known.datasets),
+    "runs.dataset_facets": lambda known: _each(
+        "/graph/datasets/{}/facets", known.datasets, "", "?kind=dataset&limit=1"
+    ),
     "runs.job_facets": lambda known: _each("/graph/jobs/{}/facets", known.jobs),
     "difference.diff": lambda known: [
         *_each("/graph/diff?node={}", known.nodes, f"&depth=5&columns=true&layout=true{_TIMES}"),
@@ -271,7 +288,10 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
     "marquez.events": lambda _: ["/api/v1/events/lineage"],
     "marquez.events_of": lambda _: ["/api/v1/events/bi"],
     "marquez.every_event": lambda _: ["/api/v1/events"],
-    "marquez.jobs": lambda _: ["/api/v1/jobs"],
+    "marquez.jobs": lambda _: [
+        "/api/v1/jobs",
+        *_each("/api/v1/jobs?lastRunStates={}", ("FAILED", "ABORTED", "COMPLETED", "RUNNING")),
+    ],
     "marquez.jobs_of": lambda _: ["/api/v1/namespaces/default/jobs", "/api/v1/namespaces/bi/jobs"],
     "marquez.job": lambda _: [f"/api/v1/namespaces/{path}" for path in JOB_PATHS],
     "marquez.runs": lambda _: [f"/api/v1/namespaces/{path}/runs" for path in JOB_PATHS],
@@ -284,7 +304,10 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
         for counted in ("lineage-events", "jobs", "datasets", "sources")
         for period in ("DAY", "WEEK")
     ],
-    "marquez.search": lambda _: ["/api/v1/search?q=e", "/api/v1/search?q=quiet"],
+    "marquez.search": lambda _: [
+        "/api/v1/search?q=e",
+        *_each("/api/v1/search?q={}", _WORDS, "", "&sort=UPDATE_AT", "&namespace=ops"),
+    ],
     "datazone.list_events": lambda _: [f"{DOMAIN}/events", f"{DOMAIN}/events?maxResults=3"],
     "datazone.get_event": lambda _: [f"{DOMAIN}/events/{one:014x}" for one in range(1, 100)],
     "datazone.get_node": lambda known: _each(f"{DOMAIN}/nodes/{{}}", _lineage_nodes(known)),
