@@ -21,9 +21,11 @@ UNIT_TESTS = ROOT / "tests" / "unit"
 WITHOUT_PACKAGE = {Path(), Path("terraform")}  # the repository as a whole; files of Terraform
 
 
-@cache
-def parsed(path: Path) -> ast.Module:
+def read(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
+
+
+parsed = cache(read)
 
 
 def is_package(folder: Path) -> bool:
@@ -124,3 +126,59 @@ def classes_of(path: Path) -> Iterator[str]:
     for node in ast.walk(parsed(path)):
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and node.name != "Meta":
             yield node.name
+
+
+# --- what tests take from the packages ------------------------------------------------------------
+
+
+def test_names_that_tests_and_benches_import_or_replace_are_where_they_say() -> None:
+    """A module that moves fails here in seconds, not in the middle of a long run."""
+    paths = [path for top in ("tests", "bench") for path in (ROOT / top).rglob("*.py")]
+    asked = {(name, path.relative_to(ROOT)) for path in paths for name in names_taken(path)}
+    assert sorted({(name, str(path)) for name, path in asked if not is_there(name)}) == []
+
+
+def names_taken(path: Path) -> Iterator[str]:
+    """``from a.b import c`` => ``a.b.c``; ``monkeypatch.setattr("a.b.c", 1)`` as well."""
+    for node in ast.walk(read(path)):
+        match node:
+            case ast.ImportFrom(module=str(module), names=names) if is_ours(module):
+                yield from (f"{module}.{alias.name}" for alias in names)
+            case ast.Call(func=ast.Attribute(attr="setattr"), args=[ast.Constant(str(name)), _]):
+                if is_ours(name):
+                    yield name
+
+
+def is_ours(name: str) -> bool:
+    return name.partition(".")[0] in (*TOPS, "tests", "bench")
+
+
+@cache
+def is_there(name: str) -> bool:
+    """Whether the longest module that begins the name binds the next part of it."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        place = ROOT.joinpath(*parts[:length])
+        if place.with_suffix(".py").is_file() or is_package(place):
+            file = place / "__init__.py" if is_package(place) else place.with_suffix(".py")
+            return length == len(parts) or parts[length] in names_bound(file)
+    return False
+
+
+@cache
+def names_bound(path: Path) -> frozenset[str]:
+    """At the top of a module, also under a condition."""
+    bound = {"__doc__", "__name__", "__file__"}
+    for node in ast.walk(ast.Module([_without_inside(one) for one in read(path).body], [])):
+        match node:
+            case ast.ClassDef(name=name) | ast.Name(id=name, ctx=ast.Store()):
+                bound.add(name)
+            case ast.alias(name=name, asname=other):
+                bound.add(other or name.partition(".")[0])
+    return frozenset(bound)
+
+
+def _without_inside(node: ast.stmt) -> ast.stmt:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return ast.ClassDef(node.name, [], [], [], [])
+    return node
