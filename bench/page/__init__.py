@@ -13,7 +13,7 @@
 ``memory``      the heap after each fifty of 200 openings
 
     python -m bench.page.crossings           edges that cross, beside dagre's and elk's layouts
-    python -m bench.page.tasks --url http…   the clicks that twenty tasks of readers take
+    python -m bench.page.tasks --url http…   the clicks that the tasks of readers take
     python -m bench.page.documents --url …   an estate of 5,000 jobs and one of hostile names
 
 In reading order: ``estates`` (pictures as replies), ``measurement`` (the browser), ``__main__``,

@@ -1,4 +1,4 @@
-"""Ten tasks of an analyst and ten of a person on call, on the sample: how many clicks each takes.
+"""Tasks of an analyst and of a person on call, on the sample: how many clicks each takes.
 
     python -m bench.page.tasks --url http://…    a running server with the sample loaded
     python -m bench.page.tasks --url http://… --by keyboard --width 390
@@ -179,6 +179,9 @@ ANALYST = (
     Task("everything of a name, tables alone", 2, _all_results),
     Task("the SQL of a job", 1, _steps(_find("daily_revenue", "Jobs"), _sees("select"))),
     Task("a picture to take away", 3, _picture),
+    Task("the table that a file belongs to", 1,
+         _steps(_find("s3a://shop-lake/curated/customers/part-00000.parquet"),
+                _sees("s3://shop-lake/curated/customers"))),
 )  # fmt: skip
 ON_CALL = (
     Task("the failures of the last day", 0, _sees("failed in the last day")),
@@ -193,6 +196,8 @@ ON_CALL = (
     Task("failed attempts since a table's last write", 1,
          _steps(_find("mart.conversion"), _sees("failed attempt"))),
     Task("whether an event has arrived", 3, _documents),
+    Task("a run by words of its error", 1,
+         _steps(_find("division by zero", "Runs"), _sees("ERROR: division by zero"))),
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Ten tasks of an analyst and ten of a person on call, on the sample (bench/page/tasks.py).
+"""Tasks of an analyst and of a person on call, on the sample (bench/page/tasks.py).
 
 By keyboard alone, and with a mouse on a screen of 390 pixels; each within its number of clicks.
 """
