@@ -430,11 +430,23 @@ def test_graph_and_list_are_two_forms_of_one_link(page: Page, api: FakeApi) -> N
 
 
 @pytest.mark.parametrize(
-    "path", ["/?view=overview", LINEAGE, JOB, PLAN, "/?view=overview&as=list", "/?view=journal"]
-)
-def test_everything_that_can_be_operated_has_a_name(page: Page, path: str) -> None:
+    "path",
+    [
+        "/?view=overview", "/?view=overview&as=list", LINEAGE, LINEAGE + "&columns=true", JOB, PLAN,
+        "/?view=journal", "/?view=layers", "/?view=rules",
+    ],
+)  # fmt: skip
+def test_names_headings_and_widths_of_a_page(page: Page, path: str) -> None:
+    """What can be operated has a name, headings go down level by level, nothing sticks out."""
+    wide = dict[int, bool]()
+    page.set_viewport_size({"width": 360, "height": 800})
     page.goto(path)
     wait_for(page)
+    page.wait_for_load_state("networkidle")
+    for width in (360, 768, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.screenshot(clip={"x": 0, "y": 0, "width": 1, "height": 1})  # a frame of this size
+        wide[width] = page.evaluate("() => document.documentElement.scrollWidth > innerWidth")
     nameless = page.evaluate(
         """() => [...document.querySelectorAll('button, a[href], input, select, [tabindex="0"]')]
             .filter((one) => one.checkVisibility())
@@ -442,7 +454,17 @@ def test_everything_that_can_be_operated_has_a_name(page: Page, path: str) -> No
                 || one.labels?.length))
             .map((one) => one.outerHTML.slice(0, 120))"""
     )
-    assert nameless == []
+    levels = page.evaluate(
+        "() => [...document.querySelectorAll('h1, h2, h3, h4')]"
+        ".filter((one) => one.getClientRects().length > 0).map((one) => Number(one.tagName[1]))"
+    )
+    steps = [after - before for before, after in pairwise(levels)]
+    found = {
+        "sticks out": [width for width, is_wide in wide.items() if is_wide],
+        "has no name": nameless,
+        "headings": levels if levels[0] != 1 or max(steps, default=0) > 1 else [],
+    }
+    assert {what: where for what, where in found.items() if where} == {}
 
 
 def test_focus_can_be_seen_and_the_first_tab_stop_skips_the_header(page: Page) -> None:
@@ -464,20 +486,6 @@ def test_a_link_that_names_nothing_says_it_once_and_leads_on(page: Page) -> None
     notice.get_by_role("link", name="Go to the overview").click()
     wait_for(page)
     expect(page.get_by_test_id("heading")).to_have_text("Overview")
-
-
-@pytest.mark.parametrize(
-    "address", ["/?view=overview", JOB, PLAN, LINEAGE, "/?view=layers", "/?view=rules"]
-)
-def test_headings_go_down_level_by_level(page: Page, address: str) -> None:
-    page.goto(address)
-    wait_for(page)
-    levels = page.evaluate(
-        "() => [...document.querySelectorAll('h1, h2, h3, h4')]"
-        ".filter((one) => one.getClientRects().length > 0).map((one) => Number(one.tagName[1]))"
-    )
-    assert levels[0] == 1
-    assert all(after - before <= 1 for before, after in pairwise(levels)), levels
 
 
 def test_where_there_is_no_picture_the_first_tab_stop_leads_to_the_content(page: Page) -> None:
@@ -1042,15 +1050,3 @@ def test_the_canvas_is_painted_in_the_colours_of_the_theme(page: Page) -> None:
     page.get_by_test_id("theme").click()
     expect(page.locator("body")).to_have_attribute("data-theme", "dark")
     assert canvas.screenshot() != light
-
-
-@pytest.mark.parametrize(
-    "path", ["/?view=overview", LINEAGE + "&columns=true", JOB, PLAN, "/?view=journal"]
-)
-@pytest.mark.parametrize("width", [360, 768, 1280])
-def test_nothing_sticks_out_at_the_side(page: Page, path: str, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
-    page.goto(path)
-    wait_for(page)
-    page.wait_for_load_state("networkidle")
-    assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")

@@ -988,7 +988,7 @@ def _run_script(python: Path, url: str, folder: Path) -> subprocess.CompletedPro
     )
 
 
-@pytest.mark.parametrize("version", ["3.5", "4.1", *in_parts("4.0", "4.2", "4.3")])
+@pytest.mark.parametrize("version", ["4.1", *in_parts("3.5", "4.0", "4.2", "4.3")])
 def test_a_script_that_just_ends_is_told(version: str, tmp_path: Path) -> None:
     """No spark.stop(), no flush: executions that Spark had not handed over are fetched at exit."""
     with recording_server() as server:
