@@ -21,7 +21,7 @@ from prometheus_client.samples import Sample
 from graph_model.errors import HeadwaterError
 from graph_model.retention.forecast import Forecast
 from graph_model.stores.forwarding import ForwardState
-from graph_model.stores.journal.contents import Backlog, JournalStatistics
+from graph_model.stores.journal.journal import Backlog, JournalStatistics
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 STATES: Final = ("ready", "rebuilding", "unavailable")

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from graph_model.stores.database import DiskReserve
     from graph_model.stores.gremlin.engine.supervisor import Memory
     from graph_model.stores.journal import Journal
-    from graph_model.stores.journal.contents import Sampled
+    from graph_model.stores.journal.journal import Sampled
 
 MEASURES_KEY: Final = "storage_measures"
 SAMPLE: Final = 1_000

@@ -1,18 +1,22 @@
-"""The journal: its parts, its own id, and how it is opened and checked."""
+"""The journal: its parts, its own id, how it is opened and checked; what is in it, counted."""
 
 from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import ConfigurationError, JournalUnavailable, Unavailable
 from graph_model.stores.database import (
+    count_rows,
+    database_bytes,
     insert_new,
     prepare,
     read,
@@ -22,8 +26,9 @@ from graph_model.stores.database import (
     used_bytes,
     write,
 )
-from graph_model.stores.journal.contents import JournalContents
-from graph_model.stores.journal.documents import JournalDocuments
+from graph_model.stores.documents import DocumentKind, DocumentState, Receipt, StoredDocument
+from graph_model.stores.journal.arrivals import REMOVAL_KEY, JournalConnection
+from graph_model.stores.journal.documents import JournalDocuments, described, without_body
 from graph_model.stores.journal.intake import JournalIntake, JournalStates
 from graph_model.stores.journal.integrity import Progress, find_problems
 from graph_model.stores.journal.stored_bodies import (
@@ -33,7 +38,285 @@ from graph_model.stores.journal.stored_bodies import (
     large_of,
     require_none,
 )
-from graph_model.stores.journal.tables import VERSION, VERSION_WITH_LARGE_BODIES, meta, metadata
+from graph_model.stores.journal.tables import (
+    VERSION,
+    VERSION_WITH_LARGE_BODIES,
+    bodies,
+    documents,
+    meta,
+    metadata,
+    receipts,
+)
+from graph_model.stores.pages import Page, checked_limit, read_cursor, write_cursor
+
+_CURSOR: Final = "entries"
+
+
+@dataclass(frozen=True, slots=True)
+class JournalSummary:
+    """Counts of distinct documents: ``received`` is the sum of the others."""
+
+    received: int
+    waiting: int
+    pending: int
+    projected: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """The pending documents: how many, and when the one with the lowest position first came (epoch
+    ms; None without any).
+    """
+
+    documents: int
+    oldest_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class JournalStatistics:
+    """For operators; ``database_bytes``: of the whole database."""
+
+    documents: dict[tuple[DocumentKind, DocumentState], int]
+    backlog: Backlog
+    database_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class JournalSize:
+    """``stored_bytes`` on disk; ``oldest`` and ``newest`` receipt of a document, epoch ms."""
+
+    stored_bytes: int
+    oldest: int | None
+    newest: int | None
+
+
+class JournalContents(JournalConnection):
+    """Lists and counts for operators."""
+
+    def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(engine, clock)
+        self._counts = DocumentCounts()
+
+    def entries(
+        self,
+        *,
+        state: DocumentState | None = None,
+        kind: DocumentKind | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[StoredDocument]:
+        """Newest first, without bodies."""
+        chosen: list[sa.ColumnElement[bool]] = []
+        if state is not None:
+            chosen.append(documents.c.state == state.value)
+        if kind is not None:
+            chosen.append(documents.c.kind == kind)
+        asked = described.where(*chosen).order_by(documents.c.position.desc())
+        if cursor is not None:
+            (before,) = read_cursor(cursor, _CURSOR, int)
+            asked = asked.where(documents.c.position < before)
+        with self._read() as connection:
+            rows = connection.execute(asked.limit(checked_limit(limit) + 1)).all()
+            total = count_rows(connection, documents, chosen)
+        items = tuple(map(without_body, rows[:limit]))
+        more = len(rows) > limit
+        return Page(items, total, write_cursor(_CURSOR, items[-1].position) if more else None)
+
+    def summary(self) -> JournalSummary:
+        with self._read() as connection:
+            counts: Counter[DocumentState] = Counter()
+            for (_, state), number in self._counts.read(connection).items():
+                counts[state] += number
+        return JournalSummary(
+            received=counts.total(),
+            waiting=counts[DocumentState.WAITING],
+            pending=counts[DocumentState.PENDING],
+            projected=counts[DocumentState.PROJECTED],
+            failed=counts[DocumentState.FAILED],
+        )
+
+    def backlog(self) -> Backlog:
+        """Its cost grows with the pending documents alone: cheap enough for a probe."""
+        with self._read() as connection:
+            return read_backlog(connection)
+
+    def statistics(self) -> JournalStatistics:
+        with self._read() as connection:
+            return read_statistics(connection, self._counts)
+
+    def size(self) -> JournalSize:
+        """A few seeks, whatever the size: cheap enough for every scrape of the metrics.
+
+        On SQLite the file holds the catalogue as well.
+        """
+        first, last = (
+            sa.select(documents.c.received_at).order_by(order).limit(1).scalar_subquery()
+            for order in (documents.c.position, documents.c.position.desc())
+        )
+        with self._read() as connection:
+            stored = database_bytes(connection)
+            oldest, newest = connection.execute(sa.select(first, last)).one()
+        return JournalSize(stored, oldest, newest)
+
+    def receipts(self, position: int) -> tuple[Receipt, ...]:
+        """How a document came, every time, in order; () for an unknown position. The hash of the
+        bytes is not kept with it: it is that of ``recall``.
+        """
+        columns = receipts.c
+        asked = (
+            sa.select(columns.received_at, columns.principal, columns.route, columns.raw_hash)
+            .where(columns.position == position)
+            .order_by(columns.id)
+        )
+        with self._read() as connection:
+            return tuple(Receipt(*row) for row in connection.execute(asked))
+
+    def sample(self, most: int) -> list[Sampled]:
+        """Up to ``most`` documents, at equal distances from the first to the newest."""
+        with self._read() as connection:
+            return read_sample(connection, most)
+
+
+_STATES: Final = {state.value: state for state in DocumentState}
+_PROJECTED: Final = DocumentState.PROJECTED.value
+_DAMAGED: Final = DocumentState.FAILED
+"""The name in counts for a document with an unknown state in its row."""
+
+
+def read_statistics(connection: Connection, counts: DocumentCounts) -> JournalStatistics:
+    return JournalStatistics(
+        counts.read(connection), read_backlog(connection), database_bytes(connection)
+    )
+
+
+# --- documents by kind and state -----------------------------------------------------------------
+
+_KIND, _STATE, _NUMBER = documents.c.kind, documents.c.state, sa.func.count()
+_OTHERS: Final = sa.select(_KIND, _STATE, _NUMBER).group_by(_STATE, _KIND)  # as its index has them
+_ENDS: Final = sa.select(
+    sa.literal(""),
+    sa.func.coalesce(
+        sa.select(meta.c.value).where(meta.c.key == REMOVAL_KEY).scalar_subquery(), ""
+    ),
+    sa.func.coalesce(sa.select(sa.func.max(documents.c.position)).scalar_subquery(), 0),
+)
+_BESIDES: Final = (  # two ranges of that index: an inequality would walk over all of it
+    _OTHERS.where(_STATE < _PROJECTED),
+    _OTHERS.where(_STATE > _PROJECTED),
+    _ENDS,
+)
+_ALL: Final = sa.union_all(
+    sa.select(_KIND, sa.literal(_PROJECTED), _NUMBER).group_by(_KIND), *_BESIDES
+)
+_KIND_WITHOUT_INDEX: Final = _KIND.concat(sa.literal_column("''"))
+"""Grouped by this, the index of kinds serves nothing: it would be walked over as a whole."""
+_LATER: Final = sa.union_all(
+    sa.select(_KIND_WITHOUT_INDEX, sa.literal(_PROJECTED), _NUMBER)
+    .where(documents.c.position > sa.bindparam("since"))
+    .group_by(_KIND_WITHOUT_INDEX),
+    *_BESIDES,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """Documents by kind, up to the ``newest`` position and after the ``removal`` with this mark;
+    of them the unprojected ones by kind and state.
+    """
+
+    kinds: Mapping[str, int]
+    others: Mapping[tuple[str, str], int]
+    newest: int
+    removal: str
+
+
+_NOTHING: Final = _Counted({}, {}, 0, "")
+
+
+class DocumentCounts:
+    """Documents by kind and state. Any thread may read them.
+
+    The first question, and the first after a removal, walks over the index of kinds. Others count
+    the documents that came since the one before, and the few unprojected ones.
+    """
+
+    def __init__(self) -> None:
+        self._last = _NOTHING
+
+    def read(self, connection: Connection) -> dict[tuple[DocumentKind, DocumentState], int]:
+        last = self._last
+        counted = _count(connection, last)
+        if last.newest and counted.removal != last.removal:
+            counted = _count(connection, _NOTHING)
+        self._last = counted
+        counts: Counter[tuple[DocumentKind, DocumentState]] = Counter()
+        for name, number in counted.kinds.items():
+            counts[DocumentKind(name), DocumentState.PROJECTED] = number
+        for (name, spelled), number in counted.others.items():
+            counts[DocumentKind(name), _STATES.get(spelled, _DAMAGED)] += number
+            counts[DocumentKind(name), DocumentState.PROJECTED] -= number
+        return {key: number for key, number in counts.items() if number}
+
+
+def _count(connection: Connection, last: _Counted) -> _Counted:
+    """In one statement, which sees one state of the journal."""
+    kinds, others, newest, removal = Counter(last.kinds), {}, 0, ""
+    asked = _LATER if last.newest else _ALL
+    for name, spelled, number in connection.execute(asked, {"since": last.newest}):
+        if not name:
+            newest, removal = number, spelled
+        elif spelled == _PROJECTED:
+            kinds[name] += number
+        else:
+            others[name, spelled] = number
+    return _Counted(kinds, others, newest, removal)
+
+
+def read_backlog(connection: Connection) -> Backlog:
+    columns = documents.c
+    pending = columns.state == DocumentState.PENDING.value
+    oldest = sa.select(columns.received_at).where(pending).order_by(columns.position).limit(1)
+    counted = sa.select(sa.func.count()).select_from(documents).where(pending)
+    row = connection.execute(sa.select(counted.scalar_subquery(), oldest.scalar_subquery())).one()
+    return Backlog(*row)
+
+
+# --- disk space: a bounded number of rows, for any size of the journal ---------------------------
+
+
+class Sampled(NamedTuple):
+    """One document of a sample, which came first at ``received_at`` (epoch ms); ``stored_bytes`` of
+    its body, as it is packed.
+    """
+
+    subject_key: str
+    kind: str
+    received_at: int
+    stored_bytes: int
+
+
+def read_sample(connection: Connection, most: int) -> list[Sampled]:
+    """Up to ``most`` documents, at equal distances from the first to the newest."""
+    first, newest = _ends(connection)
+    step = max(1, (newest - first + 1) // most)
+    positions = range(newest, first - 1, -step)[:most] if newest else ()
+    own = documents.c
+    asked = (
+        sa.select(own.plan_id, own.kind, own.received_at, sa.func.length(bodies.c.packed))
+        .join_from(documents, bodies, own.content_hash == bodies.c.content_hash)
+        .where(own.position.in_(positions))
+    )
+    return [Sampled(*row) for row in connection.execute(asked)]
+
+
+def _ends(connection: Connection) -> tuple[int, int]:
+    """The first and the newest position; (1, 0) for an empty journal. Apart, each is a seek."""
+    column = documents.c.position
+    first = connection.execute(sa.select(sa.func.min(column))).scalar()
+    newest = connection.execute(sa.select(sa.func.max(column))).scalar()
+    return first or 1, newest or 0
+
 
 NEW_KEY: Final = "journal_new"
 """A journal's own setting: "true" from when its tables are made until a projector has found nothing

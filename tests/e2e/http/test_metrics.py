@@ -99,7 +99,7 @@ def test_a_journal_that_is_away_does_not_take_the_metrics_with_it(
         raise JournalUnavailable("no disk")
 
     assert value(server, "headwater_journal_up") == 1
-    monkeypatch.setattr("graph_model.stores.journal.contents.read_statistics", away)
+    monkeypatch.setattr("graph_model.stores.journal.journal.read_statistics", away)
     assert value(server, "headwater_journal_up") == 0
     assert value(server, "headwater_projection_state", state="ready") == 1
 
