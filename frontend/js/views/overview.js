@@ -61,9 +61,8 @@ export function words(totals, model) {
   let all = `${count(totals.jobs, 'job')}${trouble} · ${count(totals.datasets, 'table')}`;
   const names = [...model.boxes.values()].reduce((sum, { node }) => sum + (node.names?.length ?? 0), 0);
   const missing = totals.datasets - drawn.datasets;
-  const named = missing > 0 ? Math.min(names, missing) : 0;
-  if (named > 0) all += `, ${formatNumber(named)} of them ${named === 1 ? 'a second name of a drawn one' : 'second names of drawn ones'}`;
-  const whole = drawn.jobs >= totals.jobs && missing <= named;
+  const whole = drawn.jobs >= totals.jobs && missing <= names;
+  if (whole && missing > 0) all += `, ${formatNumber(missing)} of them ${missing === 1 ? 'a second name of a drawn one' : 'second names of drawn ones'}`;
   return whole ? all : `${all} · drawn: ${count(drawn.jobs, 'job')}, ${count(drawn.datasets, 'table')}`;
 }
 
