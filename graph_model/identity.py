@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
@@ -35,8 +34,6 @@ _EDGE_PREFIX: Final = PREFIXES[EDGE]
 _KINDS: Final = {prefix: kind for kind, prefix in PREFIXES.items()}
 _HEX_LENGTH: Final = 32
 _HEX_DIGITS: Final = "0123456789abcdef"
-_JOBS_KEPT: Final = 4_096
-_LONGEST_KEPT: Final = 1_000
 _MOST_TOLD_APART: Final = 64
 _DIGITS_TOLD_APART: Final = 12
 # Digested values were parsed from JSON or made of values, and hold no circle.
@@ -105,14 +102,6 @@ def column_id(dataset: str, folded_path: str) -> str:
 
 
 def job_id(namespace: str, name: str) -> str:
-    if len(namespace) + len(name) > _LONGEST_KEPT:
-        return vertex_id(labels.JOB, namespace, name)
-    return _job_id_before(namespace, name)
-
-
-@lru_cache(maxsize=_JOBS_KEPT)
-def _job_id_before(namespace: str, name: str) -> str:
-    """Run for run the same jobs are named, each of them several times."""
     return vertex_id(labels.JOB, namespace, name)
 
 

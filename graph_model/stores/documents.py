@@ -6,7 +6,6 @@ import hashlib
 import json
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from typing import Final, NamedTuple, NewType
 
 from graph_model import identity
@@ -110,12 +109,8 @@ def content_hash(kind: str, api_version: str, body: bytes) -> str:
     The parts are joined unambiguously: ``["plan","1.2"]``, a line feed (which JSON never holds
     raw inside a string), the body. The same bytes as another kind are other content.
     """
-    return hashlib.sha256(_head(kind, api_version) + body).hexdigest()
-
-
-@lru_cache(maxsize=64)
-def _head(kind: str, api_version: str) -> bytes:
-    return json.dumps([kind, api_version], separators=(",", ":")).encode() + b"\n"
+    head = json.dumps([kind, api_version], separators=(",", ":"))
+    return hashlib.sha256(head.encode() + b"\n" + body).hexdigest()
 
 
 def make_submission(
