@@ -85,6 +85,7 @@ def serve(
             _serve(stack, settings, environment, say, new_journal=new_journal)
         say("Stopping …")
     say("Stopped.")
+    gc.freeze()  # else the interpreter's last collection walks all that the service has remembered
     return 0
 
 
