@@ -153,7 +153,7 @@ def test_a_probe_is_answered_while_all_threads_are_at_work() -> None:
     finally:
         for one in (slow, waiting, ready):
             one.may_end.set()
-        threads.shutdown()
+        threads.shutdown(cancel_pending=False)
 
 
 def test_a_request_that_cannot_be_read_is_no_probe() -> None:
