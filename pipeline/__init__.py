@@ -10,7 +10,7 @@ docs/pipeline.md teaches its use.
 
 In reading order:
 
-``__main__``      the command ``headwater-pipeline``, and ``python -m pipeline``: a function a
+``command_line``  the command ``headwater-pipeline``, which ``__main__`` starts too: a function a
                   sub-command, with its --help
 ``rebuild``       the Spark job: a journal -> files for the bulk loader, catalogue rows, a manifest
 ``journal``       a journal -> documents and the commands among them, in a Spark data frame

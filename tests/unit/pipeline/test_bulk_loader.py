@@ -12,7 +12,7 @@ from botocore.exceptions import ConnectTimeoutError
 from botocore.stub import Stubber
 
 from graph_model.errors import ConfigurationError, HeadwaterError, Unavailable
-from pipeline.__main__ import _two_loads
+from pipeline.command_line import _two_loads
 from pipeline.loading import BulkLoad, LoadRequest, open_client
 
 ROLE = "arn:aws:iam::123456789012:role/load"

@@ -28,7 +28,7 @@ from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import content_hash
 from graph_model.stores.graph import elements_digest
-from pipeline.__main__ import run
+from pipeline.command_line import run
 from pipeline.journal import read_commands_in_force
 from pipeline.loading import load
 from pipeline.records import header, record, row_record, type_of
