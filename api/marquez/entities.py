@@ -138,8 +138,8 @@ def _described(name: Name, facets: Mapping[str, Any]) -> Json:
 def _fields(
     dataset: str, columns: str, tags: Mapping[str, tuple[str, ...]], facets: Mapping[str, Any]
 ) -> list[Json]:
-    told = facets.get(_SCHEMA)
-    listed = told.get("fields") if isinstance(told, dict) else None
+    schema = facets.get(_SCHEMA)
+    listed = schema.get("fields") if isinstance(schema, dict) else None
     words = {
         field.get("name"): field.get("description")
         for field in (listed if isinstance(listed, list) else ())
@@ -413,8 +413,8 @@ def states_of(sources: Sources, jobs: Sequence[JobRow]) -> dict[str, str]:
     """Per job (an id) the state of its newest run in Marquez's words."""
     newest = sources.catalogue.last_executions([row.id for row in jobs], None)
     briefs = _briefs(sources, newest.values())
-    told = {key: briefs.get(row.run, row).state for key, row in newest.items()}
-    return {key: _STATES.get(state, "RUNNING") for key, state in told.items()}
+    states = {key: briefs.get(row.run, row).state for key, row in newest.items()}
+    return {key: _STATES.get(state, "RUNNING") for key, state in states.items()}
 
 
 def _newest_run(name: Name, row: ExecutionRow, brief: RunBrief | None) -> Json:

@@ -439,8 +439,8 @@ def _jobs(query: Mapping[str, Any], namespace: str | None) -> Response:
     partial = lack
     if len({"FAILED", "ABORTED"} & set(wanted)) == 1:
         page = listed(_MOST_ROWS, None)
-        told = entities.states_of(sources, page.items)
-        kept = [row for row in page.items if told.get(row.id) in wanted]
+        state_of = entities.states_of(sources, page.items)
+        kept = [row for row in page.items if state_of.get(row.id) in wanted]
         rows, total = _part(kept, query), len(kept)
         partial = lack or (Partial("jobs", _MOST_ROWS) if page.next else None)
     else:

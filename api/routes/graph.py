@@ -225,9 +225,9 @@ def plan(query: Mapping[str, Any], plan_id: str) -> Response:
 @blueprint.describes(ListReply)
 def search(query: Mapping[str, Any]) -> Response:
     """Datasets, jobs, columns and runs by what people remember of them."""
-    found = search_answers.search(current_sources(), **query)
-    more = {"setAside": list(found.set_aside), "partial": to_json(found.partial)}
-    return jsonify(page_reply(found.page) | more)
+    answer = search_answers.search(current_sources(), **query)
+    more = {"setAside": list(answer.set_aside), "partial": to_json(answer.partial)}
+    return jsonify(page_reply(answer.page) | more)
 
 
 # The first questions of a reader, about the whole estate.

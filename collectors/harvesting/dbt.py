@@ -235,8 +235,8 @@ def _analysis(columns: Sequence[Row], lineage: Sequence[Row]) -> _Analysis:
         if source.source and source.evolution in _EVOLUTIONS:
             sources.setdefault(str(row.get("child_node_unique_id")), []).append(source)
     in_order = {
-        node: [(name, kind) for _, name, kind in sorted(found) if name]
-        for node, found in listed.items()
+        node: [(name, kind) for _, name, kind in sorted(fields) if name]
+        for node, fields in listed.items()
     }
     return _Analysis(in_order, sources)
 

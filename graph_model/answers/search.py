@@ -91,7 +91,7 @@ class SearchAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Hits:
     items: tuple[SearchItem, ...]
     total: int
     partial: Partial | None = None
@@ -101,33 +101,33 @@ def search(sources: Sources, text: str, *, kinds: Collection[str], limit: int) -
     """What holds all words; where nothing does, the words that nothing of any kind holds are left
     out. A URI is spelled as ingestion spells it (``s3a://…`` finds ``s3://…``).
     """
-    found = _find(sources, text, kinds, limit)
+    answer = _find(sources, text, kinds, limit)
     words = text.split()
     aside: tuple[str, ...] = ()
-    if not found.items and labels.DATASET in kinds and len(words) == 1:
-        found = _holder_of(sources, text.strip())
-    if not found.items:
+    if not answer.items and labels.DATASET in kinds and len(words) == 1:
+        answer = _holder_of(sources, text.strip())
+    if not answer.items:
         known = [word for word in words if _find(sources, word, KINDS, 1).items]
         if 0 < len(known) < len(words):
-            found = _find(sources, " ".join(known), kinds, limit)
+            answer = _find(sources, " ".join(known), kinds, limit)
         aside = tuple(word for word in words if word not in known) if len(words) > 1 else ()
-    return SearchAnswer(Page(found.items[:limit], found.total, None), aside, found.partial)
+    return SearchAnswer(Page(answer.items[:limit], answer.total, None), aside, answer.partial)
 
 
-def _find(sources: Sources, text: str, kinds: Collection[str], limit: int) -> _Found:
+def _find(sources: Sources, text: str, kinds: Collection[str], limit: int) -> _Hits:
     """By name, then by other texts; first by these where names are only near the words."""
     words = [fold(word) for word in text.split()]
     named_kinds = [kind for kind in _NAMED if kind in kinds]
     page = search_names(sources, text, kinds=named_kinds, limit=limit)
     named = page.items
-    told, partial = _by_texts(sources, words, named_kinds) if named_kinds else ([], None)
+    described, partial = _by_texts(sources, words, named_kinds) if named_kinds else ([], None)
     listed = {item.id for item in named}
-    told = [item for item in told if item.id not in listed]
+    described = [item for item in described if item.id not in listed]
     near = named and not any(word in fold(_name_of(named[0])) for word in words)
-    items = [*told, *named] if near else [*named, *told]
-    runs = _runs(sources, text, words) if RUN in kinds else _Found((), 0)
+    items = [*described, *named] if near else [*named, *described]
+    runs = _runs(sources, text, words) if RUN in kinds else _Hits((), 0)
     all_items = (*items, *runs.items)
-    return _Found(all_items, page.total + len(told) + runs.total, partial or runs.partial)
+    return _Hits(all_items, page.total + len(described) + runs.total, partial or runs.partial)
 
 
 # --- names ---------------------------------------------------------------------------------------
@@ -264,7 +264,7 @@ def _matches(sources: Sources, nodes: Collection[str]) -> Iterator[Match]:
 # --- runs ----------------------------------------------------------------------------------------
 
 
-def _runs(sources: Sources, text: str, words: Sequence[str]) -> _Found:
+def _runs(sources: Sources, text: str, words: Sequence[str]) -> _Hits:
     """The runs of which an error or an id holds a word, newest first; each once."""
     catalogue = sources.catalogue
     since = catalogue.recent_until(_EXECUTIONS_SEARCHED, at=None)
@@ -278,13 +278,18 @@ def _runs(sources: Sources, text: str, words: Sequence[str]) -> _Found:
         if job is None or row.run in items or all(word in fold(job.name) for word in words):
             continue  # the job itself is found by its name
         items[row.run] = SearchItem(
-            RUN, row.run, job.name, f"{row.state}, {iso(row.at)}", row.job, _told(row, text, words)
+            RUN,
+            row.run,
+            job.name,
+            f"{row.state}, {iso(row.at)}",
+            row.job,
+            _matched_run(row, text, words),
         )
     partial = Partial("executions", _EXECUTIONS_READ) if page.next else None
-    return _Found(tuple(items.values()), len(items), partial)
+    return _Hits(tuple(items.values()), len(items), partial)
 
 
-def _told(row: RecentExecution, text: str, words: Sequence[str]) -> Matched:
+def _matched_run(row: RecentExecution, text: str, words: Sequence[str]) -> Matched:
     error = row.error or ""
     if not any(word in fold(error) for word in words):
         return Matched("id", text.strip())
@@ -297,7 +302,7 @@ def _told(row: RecentExecution, text: str, words: Sequence[str]) -> Matched:
 # --- paths of files ------------------------------------------------------------------------------
 
 
-def _holder_of(sources: Sources, path: str) -> _Found:
+def _holder_of(sources: Sources, path: str) -> _Hits:
     """The visible table that a file or a folder with this path belongs to; none for other texts."""
     parts = path.rstrip("/").split("/")
     absolute = ":" in parts[0] or not parts[0]
@@ -308,13 +313,13 @@ def _holder_of(sources: Sources, path: str) -> _Found:
             matches = sources.catalogue.search(
                 place, kinds=(labels.DATASET,), limit=1, hidden=sources.hidden
             ).items
-            found = [match for match in matches if fold(match.text).endswith(f"/{fold(place)}")]
+            holders = [match for match in matches if fold(match.text).endswith(f"/{fold(place)}")]
         else:
-            found = [*_matches(sources, _known(sources, place))] if absolute else []
-        if found:
-            items = _items(sources, found, {found[0].id: Matched("path", path)})
-            return _Found(tuple(items), len(items))
-    return _Found((), 0)
+            holders = [*_matches(sources, _known(sources, place))] if absolute else []
+        if holders:
+            items = _items(sources, holders, {holders[0].id: Matched("path", path)})
+            return _Hits(tuple(items), len(items))
+    return _Hits((), 0)
 
 
 def _known(sources: Sources, place: str) -> tuple[str, ...]:
