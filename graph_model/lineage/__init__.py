@@ -10,17 +10,20 @@ beside it and their datasets; from a job, its own datasets; depth 0 gives the no
 
 In reading order:
 
-``questions``  a question about lineage, its bounds and its answer; what a limit left out
-``lineage``    the entry of the package: a question in, an answer out; the flows of an estate
-``history``    the writes that executions report, and the writes that a read saw
-``walk``       one level up: the writes of a dataset at a time, and their reads; the same by plans
-               in force, whatever the order of their last runs
-``tables``     tables and jobs up and down
-``columns``    columns up and down: derivations of the executions that the table walk relates
-``chains``     chains of states that are short enough, and the shortest of a walk; chains between
-               columns as one edge from end to end (pure)
-``inventory``  the columns of tables at a time: those of the newest schema and of lineage
-``structure``  parts of the graph that never change, kept from one question to the next
+``questions``   a question about lineage, its bounds and its answer; what a limit left out
+``lineage``     the entry of the package: a question in, an answer out; the flows of an estate
+``history``     the writes that executions report, and the writes that a read saw
+``walk``        one level up: the writes of a dataset at a time, and their reads; the same by plans
+                in force, whatever the order of their last runs
+``tables``      tables and jobs up and down
+``column_walks``
+                columns up and down: derivations of the executions that the table walk relates
+``column_derivations``
+                a column at a moment and a derivation between two, each read from the graph once
+``chains``      chains of states that are short enough, and the shortest of a walk; chains between
+                columns as one edge from end to end (pure)
+``inventory``   the columns of tables at a time: those of the newest schema and of lineage
+``structure``   parts of the graph that never change, kept from one question to the next
 """
 
 from graph_model.lineage.chains import keep_ends

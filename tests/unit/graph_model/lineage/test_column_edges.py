@@ -7,7 +7,7 @@ import pytest
 from graph_model import identity, labels
 from graph_model.facts import Edge
 from graph_model.lineage import Lineage, Question
-from graph_model.lineage.columns.walks import fold_column_edges
+from graph_model.lineage.column_walks import fold_column_edges
 from graph_model.producers.openlineage.producer import event_submission
 from graph_model.stores.graph import Direction
 from tests.estates import Run, event, table_id

@@ -1,5 +1,13 @@
-"""The walks: columns up and down, true in time, and the columns inside the tables of an answer; and
-what the walks of one question have found, up to the answer's limit.
+"""Columns up and down, true in time: derivations of the executions that the table walk relates; the
+columns inside the tables of an answer; one hop of a column, through locations that share files too.
+
+A state is a column of a moment. A write of a struct writes its fields: an edge into ``customer``
+also leads into ``customer.address.city``, in a walk in either direction, unless the edge names the
+fields that its source flows into (``naming.columns``) and these are others. A field of a struct
+that was copied comes from that field of the source; where no document names that field, the struct
+around it stands for it in the answer, so every column of an answer is a known one.
+
+What the walks of one question have found is kept up to the answer's limit.
 """
 
 from __future__ import annotations
@@ -13,7 +21,7 @@ from typing import Final, NamedTuple, TypeVar
 from graph_model import labels, naming
 from graph_model.facts import Edge
 from graph_model.lineage.chains import ShortChains, Trace, short_chains
-from graph_model.lineage.columns.derivations import (
+from graph_model.lineage.column_derivations import (
     Cell,
     DerivationReader,
     Derivations,
