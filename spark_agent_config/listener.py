@@ -58,7 +58,7 @@ from spark_agent_config.capture.captured import (
     with_view,
 )
 from spark_agent_config.capture.inspection import Inspector
-from spark_agent_config.capture.plans.plan_document import execution_event, execution_plan
+from spark_agent_config.capture.plan_document import execution_event, execution_plan
 from spark_agent_config.capture.questions import first_line
 from spark_agent_config.capture.streams import StreamEvents, Streams, streaming_listener
 from spark_agent_config.configuration import API_KEY_HEADER

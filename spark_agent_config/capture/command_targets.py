@@ -17,13 +17,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from spark_agent_config.capture.captured import UNKNOWN_MODE, CapturedQuery, Relation, Table, Target
-from spark_agent_config.capture.commands.table_moves import RESTORE
-from spark_agent_config.capture.plans.row_level import (
-    COMMAND_NAMES,
-    DELTA_COMMANDS,
-    HUDI_COMMANDS,
-    ROW_LEVEL_WRITES,
-)
 from spark_agent_config.capture.questions import (
     NO_OPTIONS,
     Questions,
@@ -40,6 +33,13 @@ from spark_agent_config.capture.relations import (
     source_uris,
     v2_name,
 )
+from spark_agent_config.capture.row_level import (
+    COMMAND_NAMES,
+    DELTA_COMMANDS,
+    HUDI_COMMANDS,
+    ROW_LEVEL_WRITES,
+)
+from spark_agent_config.capture.table_moves import RESTORE
 from spark_agent_config.capture.table_versions import VERSIONED_FORMATS
 from spark_agent_config.capture.tables import (
     SESSION_CATALOG,

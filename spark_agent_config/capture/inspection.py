@@ -19,27 +19,20 @@ from dataclasses import replace
 from typing import Any, Final
 
 from spark_agent_config.capture.captured import CapturedQuery, Relation, Target
-from spark_agent_config.capture.commands.effects import GeneratedColumns, WrittenPartitions
-from spark_agent_config.capture.commands.procedures import (
-    CALL,
-    MAINTENANCE_COMMANDS,
-    Maintenance,
-    Procedures,
-)
-from spark_agent_config.capture.commands.table_moves import (
-    COPYING_COMMANDS,
-    RENAMING_COMMANDS,
-    TableCopies,
-    TableRenames,
-)
-from spark_agent_config.capture.commands.targets import (
+from spark_agent_config.capture.command_effects import GeneratedColumns, WrittenPartitions
+from spark_agent_config.capture.command_targets import (
     LIFECYCLE_COMMANDS,
     WRITE_COMMANDS,
     RefusedStatements,
     Targets,
     nameless,
 )
-from spark_agent_config.capture.plans.row_level import HUDI_COMMANDS
+from spark_agent_config.capture.procedures import (
+    CALL,
+    MAINTENANCE_COMMANDS,
+    Maintenance,
+    Procedures,
+)
 from spark_agent_config.capture.questions import (
     MOST,
     Questions,
@@ -50,7 +43,14 @@ from spark_agent_config.capture.questions import (
     read_metrics,
 )
 from spark_agent_config.capture.relations import Relations
+from spark_agent_config.capture.row_level import HUDI_COMMANDS
 from spark_agent_config.capture.streams import StreamVersions
+from spark_agent_config.capture.table_moves import (
+    COPYING_COMMANDS,
+    RENAMING_COMMANDS,
+    TableCopies,
+    TableRenames,
+)
 from spark_agent_config.capture.table_versions import VERSIONED_FORMATS, TableVersions
 from spark_agent_config.capture.tables import Tables
 

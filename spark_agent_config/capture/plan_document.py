@@ -34,7 +34,7 @@ from spark_agent_config.capture.captured import (
     TableVersion,
     Target,
 )
-from spark_agent_config.capture.plans.expressions import (
+from spark_agent_config.capture.plan_expressions import (
     Converted,
     DataTypes,
     ExpressionTable,
@@ -42,7 +42,7 @@ from spark_agent_config.capture.plans.expressions import (
     TypeJson,
     sort_order,
 )
-from spark_agent_config.capture.plans.plan_tree import (
+from spark_agent_config.capture.plan_tree import (
     Expression,
     Expressions,
     Plan,
@@ -53,7 +53,7 @@ from spark_agent_config.capture.plans.plan_tree import (
     read_plan,
     walk,
 )
-from spark_agent_config.capture.plans.row_level import ASSIGNMENTS, changed_rows, merged_rows
+from spark_agent_config.capture.row_level import ASSIGNMENTS, changed_rows, merged_rows
 from spark_agent_config.masking import mask_secrets, mask_text
 
 AGENT_NAME: Final = "headwater-listener"

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from spark_agent_config.capture.plans.plan_tree import (
+from spark_agent_config.capture.plan_tree import (
     Expression,
     Plan,
     object_name,

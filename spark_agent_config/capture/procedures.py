@@ -27,9 +27,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from spark_agent_config.capture.captured import CapturedQuery, Relation, TableVersion, Target
-from spark_agent_config.capture.commands.table_moves import Copy, captured
 from spark_agent_config.capture.questions import NO_OPTIONS, Questions, class_name
 from spark_agent_config.capture.relations import Relations, v2_name
+from spark_agent_config.capture.table_moves import Copy, captured
 from spark_agent_config.capture.table_versions import (
     MAIN,
     branch_of,

@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from spark_agent_config.capture.plans.plan_tree import Expression, Expressions, Plan, flatten, walk
+from spark_agent_config.capture.plan_tree import Expression, Expressions, Plan, flatten, walk
 
 #: The operator's field with the values per column, in the order of its ``output``.
 ASSIGNMENTS: Final = "assignments"

@@ -19,7 +19,6 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from spark_agent_config.capture.captured import CapturedQuery, Relation, TableVersion, Target
-from spark_agent_config.capture.plans.row_level import COMMAND_NAMES
 from spark_agent_config.capture.questions import (
     MOST,
     Questions,
@@ -30,6 +29,7 @@ from spark_agent_config.capture.questions import (
     read_java_map,
     read_list,
 )
+from spark_agent_config.capture.row_level import COMMAND_NAMES
 
 MAIN: Final = "main"
 #: Delta's operations that a command of ours may be; others (OPTIMIZE) only rearrange files.

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from spark_agent_config.capture.captured import CapturedQuery, Target
-from spark_agent_config.capture.commands.effects import (
+from spark_agent_config.capture.command_effects import (
     GeneratedColumns,
     generated,
     with_query,

@@ -11,6 +11,7 @@ import pytest
 
 from graph_model.producers.spline.documents import read_event, read_plan
 from graph_model.producers.spline.plan_logic import PlanDocument, read_logic
+from spark_agent_config.capture import plan_tree
 from spark_agent_config.capture.captured import (
     CapturedQuery,
     EarlierQuery,
@@ -19,8 +20,7 @@ from spark_agent_config.capture.captured import (
     TableVersion,
     Target,
 )
-from spark_agent_config.capture.plans import plan_tree
-from spark_agent_config.capture.plans.plan_document import execution_event, execution_plan
+from spark_agent_config.capture.plan_document import execution_event, execution_plan
 from tests import captures
 from tests.captured_queries import APPLICATION, load_query, recorded_queries
 from tests.plan_reader import condition_columns, operations, origins, outline, sources

@@ -8,7 +8,7 @@ import pytest
 
 from spark_agent_config.capture.captured import Application, CapturedQuery
 from spark_agent_config.capture.inspection import Inspector
-from spark_agent_config.capture.plans.plan_document import execution_event, execution_plan
+from spark_agent_config.capture.plan_document import execution_event, execution_plan
 from tests.unit.spark_agent_config.fake_jvm import Fuse, Node, instance, option, sequence, text
 
 APPLICATION = Application("app-1", "nightly", "ada", "4.0.1")

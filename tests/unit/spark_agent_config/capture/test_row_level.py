@@ -10,7 +10,7 @@ import pytest
 from graph_model.producers.spline.documents import read_plan
 from graph_model.producers.spline.plan_logic import Logic, PlanDocument, read_logic
 from spark_agent_config.capture.captured import CapturedQuery, Relation, Target
-from spark_agent_config.capture.plans.plan_document import execution_plan
+from spark_agent_config.capture.plan_document import execution_plan
 from tests.captured_queries import APPLICATION
 
 _CATALYST = "org.apache.spark.sql.catalyst"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from spark_agent_config.capture.captured import CapturedQuery
-from spark_agent_config.capture.commands.table_moves import with_name
 from spark_agent_config.capture.inspection import Inspector
-from spark_agent_config.capture.plans.plan_document import execution_plan
+from spark_agent_config.capture.plan_document import execution_plan
+from spark_agent_config.capture.table_moves import with_name
 from tests.captured_queries import APPLICATION
 from tests.unit.spark_agent_config.fake_jvm import Fuse, Node, identifier, option, sequence, text
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from spark_agent_config.capture.captured import CapturedQuery, Relation, TableVersion, Target
-from spark_agent_config.capture.commands.procedures import maintained
-from spark_agent_config.capture.plans.plan_document import execution_plan
+from spark_agent_config.capture.plan_document import execution_plan
+from spark_agent_config.capture.procedures import maintained
 from spark_agent_config.capture.questions import Questions
 from spark_agent_config.capture.table_versions import (
     Commit,

@@ -11,7 +11,7 @@ import pytest
 
 from spark_agent_config.capture.captured import CapturedQuery, NestedWrites, Table, Target
 from spark_agent_config.capture.inspection import Inspector
-from spark_agent_config.capture.plans.plan_document import execution_plan
+from spark_agent_config.capture.plan_document import execution_plan
 from spark_agent_config.capture.tables import name_of_source, name_of_table
 from tests.captured_queries import APPLICATION
 from tests.unit.spark_agent_config.capture.test_inspection import (

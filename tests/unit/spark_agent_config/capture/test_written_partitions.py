@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from spark_agent_config.capture.commands.effects import (
+from spark_agent_config.capture.command_effects import (
     Bounded,
     Entry,
     TooMuchToList,
