@@ -176,10 +176,11 @@ def run(job_id: str, run_id: str) -> Response:
 
 @blueprint.route("/datasets")
 @blueprint.arguments(DatasetsQuery)
-@blueprint.describes(ListReply)
+@blueprint.describes(HistoryReply)
 def datasets(query: Mapping[str, Any]) -> Response:
     """Datasets, by name unless ``sort`` names another order."""
-    return jsonify(page_reply(dataset_answers.datasets(current_sources(), **query)))
+    listed = dataset_answers.datasets(current_sources(), **query)
+    return jsonify(page_reply(listed.page) | {"partial": to_json(listed.partial)})
 
 
 @blueprint.route("/datasets/<dataset_id>")

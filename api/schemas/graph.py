@@ -38,6 +38,7 @@ _SIZE = re.compile(r"([1-9]\d{1,4})x([1-9]\d{1,4})")
 REACHES = (Reach.SEEN, Reach.POSSIBLE)
 #: Of a walk around one node, which ends by its limit and its time as well.
 MAX_STEPS = 500
+_MOST_ROWS = 10**15 - 1
 
 
 class FlowField(Checked):
@@ -151,7 +152,15 @@ class DatasetsQuery(ListQuery):
     classification = TextField(most=64, load_default=None)
     owner = TextField(most=200, load_default=None)
     unread = Flag(load_default=False)
+    least_rows = IntegerField(0, _MOST_ROWS, load_default=None, data_key="minRows")
+    most_rows = IntegerField(0, _MOST_ROWS, load_default=None, data_key="maxRows")
     order = Choice(DatasetOrder, load_default=DatasetOrder.NAME, data_key="sort")
+
+    @validates_schema(skip_on_field_errors=True)
+    def check_rows(self, data: Any, **_: Any) -> None:
+        least, most = data["least_rows"], data["most_rows"]
+        if least is not None and most is not None and least > most:
+            raise ValidationError(f"an integer from minRows ({least}) on", "maxRows")
 
 
 class HistoryQuery(Query):

@@ -33,7 +33,7 @@ from graph_model.answers.openlineage_reports import ColumnDescription, Tag
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.facts import DatasetRow, LogicalPlanRow, RenameRow
 from graph_model.governance.statements import walk_datasets
-from graph_model.lineage import HUB_LIMIT, ColumnNode, holders
+from graph_model.lineage import HUB_LIMIT, ColumnNode, Partial, holders
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.read_rule import END
 from graph_model.lineage.history.visible_write_reader import moment_of
@@ -54,6 +54,9 @@ _KEPT = "datasets-kept"
 #: Datasets that are looked at together for readers, and so many edges of each.
 _AT_ONCE: Final = 500
 _READERS_SEEN: Final = 200
+#: Edges of a dataset that are read where more than ``_READERS_SEEN`` leave it: hidden jobs may be
+#: in front of a visible one.
+_READERS_MOST: Final = HUB_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,14 @@ class ListedDataset(DatasetItem):
 
     owners: tuple[str, ...]
     rows: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetListing:
+    """``partial``: a dataset is listed as unread of which not all readers were looked at."""
+
+    page: Page[ListedDataset]
+    partial: Partial | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +156,18 @@ def datasets(
     classification: str | None = None,
     owner: str | None = None,
     unread: bool = False,
+    least_rows: int | None = None,
+    most_rows: int | None = None,
     order: DatasetOrder = DatasetOrder.NAME,
-) -> Page[ListedDataset]:
+) -> DatasetListing:
     """Datasets in an order; filtered by layer, by a tag on the dataset or one of its columns, by
-    owner. ``unread``: those that no visible job ever read, but to write them again.
+    owner, by the rows of the last write (the bounds included; unknown rows are not within them).
+    ``unread``: those that no visible job ever read, but to write them again.
     """
     keep = dataset_filter(sources, layer, classification)
-    if keep is None and owner is None and not unread:
+    counted = least_rows is not None or most_rows is not None
+    partial = None
+    if keep is None and owner is None and not unread and not counted:
         page = sources.catalogue.list_datasets(
             hidden=sources.hidden, query=query, limit=limit, cursor=cursor, at=at, order=order
         )
@@ -162,10 +178,15 @@ def datasets(
         if owner is not None:
             owned = nodes_of_owner(sources, labels.DATASET, owner, at)
             kept = [row for row in kept if row.id in owned]
+        if counted:
+            rows = _rows_written(sources, [row.id for row in kept], at)
+            least, most = least_rows or 0, float("inf") if most_rows is None else most_rows
+            kept = [row for row in kept if row.id in rows and least <= rows[row.id] <= most]
         if unread:
-            kept = _unread(sources, kept)
+            kept, partial = _unread(sources, kept)
         page = _page_of(_sorted(sources, kept, order, at), limit, cursor, f"{_KEPT} by {order}")
-    return Page(tuple(_listed(sources, page.items, at)), page.total, page.next)
+    items = tuple(_listed(sources, page.items, at))
+    return DatasetListing(Page(items, page.total, page.next), partial)
 
 
 def _listed(
@@ -173,43 +194,65 @@ def _listed(
 ) -> Iterator[ListedDataset]:
     ids = [row.id for row in rows]
     times = History(sources.catalogue).writes.last(ids, at)
-    writers = sources.catalogue.last_writers(ids, at)
+    written = _rows_written(sources, ids, at)
     owners = owners_of(ids, labels.DATASET, sources.catalogue, at)
     for row in rows:
         item = _dataset_item(sources, row, times.get(row.id))
         own = {field.name: getattr(item, field.name) for field in fields(item)}
-        writer = writers.get(row.id)
-        known = rows_of(writer) if writer and writer.at == times.get(row.id) else None
+        known = written.get(row.id)
         yield ListedDataset(**own, owners=owners.get(row.id, ()), rows=known)
 
 
-def _unread(sources: Sources, rows: Iterable[DatasetRow]) -> list[DatasetRow]:
-    """Those that no visible plan reads under any name, but to write the same dataset."""
+def _rows_written(sources: Sources, datasets: Collection[str], at: int | None) -> dict[str, int]:
+    """Per dataset the rows of its last write, where the write's metrics tell them."""
+    times = History(sources.catalogue).writes.last(datasets, at)
+    writers = sources.catalogue.last_writers(datasets, at)
+    known = {
+        dataset: rows_of(writer)
+        for dataset, writer in writers.items()
+        if writer.at == times.get(dataset)
+    }
+    return {dataset: rows for dataset, rows in known.items() if rows is not None}
+
+
+def _unread(
+    sources: Sources, rows: Iterable[DatasetRow]
+) -> tuple[list[DatasetRow], Partial | None]:
+    """Those that no visible plan reads under any name, but to write the same dataset; partial
+    where more plans than ``_READERS_MOST`` read one of these, so that not all were looked at.
+    """
     names = History(sources.catalogue).names
     left: list[DatasetRow] = []
+    partial = None
     for some in batched(rows, _AT_ONCE):
         called = {
             place: {place, *others}
             for place, others in names.names_of([row.id for row in some]).items()
         }
-        targets = _reading(sources, {name for own in called.values() for name in own})
-        left += [
+        targets, cut = _reading(sources, {name for own in called.values() for name in own})
+        unread = [
             row
             for row in some
             if all(targets.get(name, set()) <= called[row.id] for name in called[row.id])
         ]
-    return left
+        if any(not cut.isdisjoint(called[row.id]) for row in unread):
+            partial = Partial("hub", _READERS_MOST)
+        left += unread
+    return left, partial
 
 
-def _reading(sources: Sources, datasets: Collection[str]) -> dict[str, set[str]]:
-    """Per dataset the targets of the visible plans that read it; empty of one that only reads."""
+def _reading(
+    sources: Sources, datasets: Collection[str]
+) -> tuple[dict[str, set[str]], frozenset[str]]:
+    """Per dataset the targets of the visible plans that read it, empty of one that only reads; and
+    the datasets of which only ``_READERS_MOST`` edges were looked at.
+    """
     page = sources.graph.edges(datasets, Direction.DOWNSTREAM, (labels.FEEDS,), _READERS_SEEN)
-    edges = page.edges
-    if page.cut:  # a visible reader may stand behind so many hidden ones
-        edges = tuple(edge for edge in edges if edge.out_id not in page.cut)
-        edges += sources.graph.edges(
-            page.cut, Direction.DOWNSTREAM, (labels.FEEDS,), HUB_LIMIT
-        ).edges
+    edges, cut = page.edges, page.cut
+    if cut:  # a visible reader may stand behind so many hidden ones
+        more = sources.graph.edges(cut, Direction.DOWNSTREAM, (labels.FEEDS,), _READERS_MOST)
+        edges = (*(edge for edge in edges if edge.out_id not in cut), *more.edges)
+        cut = more.cut
     ends = {edge.in_id for edge in edges}
     plans = {end for end in ends if identity.kind_of(end) == labels.LOGICAL_PLAN}
     rows = sources.catalogue.logical_plans(plans)
@@ -220,7 +263,7 @@ def _reading(sources: Sources, datasets: Collection[str]) -> dict[str, set[str]]
     for edge in edges:
         if edge.in_id in target:
             by_dataset.setdefault(edge.out_id, set()).add(target[edge.in_id])
-    return by_dataset
+    return by_dataset, frozenset(cut)
 
 
 def _sorted(

@@ -54,6 +54,12 @@ test('a view writes only the parameters that it uses', () => {
   assert.equal(write({ view: 'plan', plan: 'lp_1', depth: 4, columns: true }), '/?view=plan&plan=lp_1');
 });
 
+test('bounds of rows are whole numbers of at most 15 digits', () => {
+  const { minRows, maxRows } = parse('?view=tables&minRows=100000000&maxRows=1e3');
+  assert.deepEqual([minRows, maxRows], ['100000000', '']);
+  assert.equal(write({ view: 'tables', minRows: '0' }), '/?view=tables&minRows=0');
+});
+
 test('values that mean nothing fall back to the default, so that the page still opens', () => {
   const state = parse('?view=nosuch&direction=sideways&depth=many&limit=-3&as=poem&state=lost&columns=maybe');
   assert.deepEqual(

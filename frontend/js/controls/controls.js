@@ -26,6 +26,7 @@ const MAKERS = {
   classification: (change) => choice(change, 'classification', 'Class', tagsOf),
   owner,
   unread: unreadToggle,
+  rowsWritten,
   late: lateToggle,
   direction: directions,
   depth,
@@ -234,6 +235,29 @@ function owner(change) {
 
 function unreadToggle(change) {
   return toggle('unread', 'Never read', (changes) => change({ ...changes, page: 0, after: '' }));
+}
+
+/** Bounds of the rows of a table's last write: two numbers, either may be left out. */
+function rowsWritten(change) {
+  const [least, most] = ['minRows', 'maxRows'].map((field) => {
+    const input = element('input', {
+      type: 'number',
+      id: `control-${field}`,
+      min: 0,
+      max: 999_999_999_999_999,
+      step: 1,
+      'data-testid': `control-${field}`,
+      onchange: () => input.checkValidity() && change({ [field]: input.value, page: 0, after: '' }),
+    });
+    return input;
+  });
+  return {
+    node: element('div', { class: 'control pair' }, labelled('Rows from', least, 'control-minRows'), labelled('to', most, 'control-maxRows')),
+    follow(state) {
+      follow(least, state.minRows);
+      follow(most, state.maxRows);
+    },
+  };
 }
 
 function lateToggle(change) {

@@ -16,6 +16,8 @@ import { VIEWS } from '../views.js';
  * @property {string} classification  a tag: filter of the overview, or the class that is listed
  * @property {string} owner       filter of the tables: the whole name, in any case
  * @property {boolean} unread     filter of the tables: those that no job ever read
+ * @property {string} minRows     filter of the tables: their last write had at least so many rows; a whole number or empty
+ * @property {string} maxRows     the same, at most
  * @property {boolean} late       filter of the jobs: those that have waited longer than usual
  * @property {string} node        a reference (`dataset:…`, `job:…`, `column:…`) or an opaque id
  * @property {string} plan        a plan id
@@ -77,6 +79,8 @@ const DEFAULTS = Object.freeze({
   classification: '',
   owner: '',
   unread: false,
+  minRows: '',
+  maxRows: '',
   late: false,
   node: '',
   plan: '',
@@ -140,6 +144,9 @@ const CHOICES = Object.freeze({
 
 const RANGES = Object.freeze({ depth: [0, DEPTH_LIMIT], limit: [1, 5000], page: [0, 999_999], split: [0, 90] });
 
+/** Whole numbers that no link writes unless they are asked for; the server takes as many digits. */
+const COUNTS = ['minRows', 'maxRows'];
+
 /**
  * Read a query string. A value that means nothing is left at its default, so that an old or
  * mistyped link still opens: `?depth=many` => depth null.
@@ -165,6 +172,7 @@ function unknownOf(given) {
 function read(field, text) {
   if (field in CHOICES) return CHOICES[field].includes(text) ? text : DEFAULTS[field];
   if (field in RANGES) return readNumber(text, RANGES[field]) ?? DEFAULTS[field];
+  if (COUNTS.includes(field)) return /^\d{1,15}$/.test(text) ? text : DEFAULTS[field];
   if (typeof DEFAULTS[field] === 'boolean') return text === 'true' || text === '1';
   return text;
 }

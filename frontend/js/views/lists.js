@@ -36,10 +36,10 @@ const LISTINGS = {
   tables: {
     heading: 'Tables',
     noun: 'table',
-    controls: ['q', 'layer', 'classification', 'owner', 'unread', 'at'],
+    controls: ['q', 'layer', 'classification', 'owner', 'unread', 'rowsWritten', 'at'],
     sort: 'name',
     path: '/graph/datasets',
-    filters: ({ q, layer, classification, owner, unread, at }) => ({ q, layer, classification, owner, unread: unread ? true : '', at }),
+    filters: ({ q, layer, classification, owner, unread, minRows, maxRows, at }) => ({ q, layer, classification, owner, unread: unread ? true : '', minRows, maxRows, at }),
     columns: [
       { name: 'Table', sort: 'name', cell: (item, state) => datasetLink(state, item) },
       { name: 'Place', sort: 'uri', cell: ({ uri }) => data(shorten(uri, 300), 'mono muted') },
@@ -158,10 +158,14 @@ function draw(name, listing, state, { items, total, next, partial }) {
     'div',
     { class: 'document lists', 'data-testid': `list-${name}` },
     items.length === 0 && element('p', { class: 'muted' }, `No ${listing.noun} passes these filters.`),
-    partial && element('p', { class: 'muted', 'data-testid': 'list-bound' }, `Looked for among the newest ${formatNumber(partial.limit)}.`),
+    partial && element('p', { class: 'muted', 'data-testid': 'list-bound' }, boundOf(partial)),
     items.length > 0 && grid(name, listing, state, items),
     pager(name, state, { shown: items.length, total, next }),
   );
+}
+
+function boundOf({ reason, limit }) {
+  return reason === 'hub' ? `Of a table with more than ${formatNumber(limit)} readers not all were looked at.` : `Looked for among the newest ${formatNumber(limit)}.`;
 }
 
 function grid(name, listing, state, items) {

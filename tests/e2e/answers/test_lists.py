@@ -143,10 +143,27 @@ def test_jobs_are_filtered_by_owner_and_by_being_late(headwater: SmallHeadwater)
     assert refused.status_code == 400
     tables = client.get("/graph/datasets").get_json()["items"]
     assert [(table["label"], table["rows"]) for table in tables] == [("load", 50), ("stale", 30)]
+    large = get(client, "/graph/datasets", minRows="31", maxRows="50")
+    assert ([table["label"] for table in large["items"]], large["partial"]) == (["load"], None)
     hidden = {"command": "hide", "node": "job:etl/stale"}
     assert client.post("/commands", json=hidden).status_code == 202
     headwater.project()
     assert listed(late="true") == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "field", "expected"),
+    [
+        ({"minRows": "-1"}, "minRows", "an integer from 0 to 999999999999999"),
+        ({"maxRows": "many"}, "maxRows", "an integer from 0 to 999999999999999"),
+        ({"minRows": "5", "maxRows": "4"}, "maxRows", "an integer from minRows (5) on"),
+    ],
+)
+def test_bounds_of_rows_that_mean_nothing_are_refused(
+    client: FlaskClient, asked: dict[str, str], field: str, expected: str
+) -> None:
+    reply = client.get("/graph/datasets", query_string=asked)
+    assert (reply.status_code, reply.get_json()["errors"]) == (400, {field: [expected]})
 
 
 def test_a_column_is_listed_with_its_table_and_classes(client: FlaskClient) -> None:
