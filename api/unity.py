@@ -25,6 +25,7 @@ from graph_model.answers.sources import BoundedRows, Sources
 from graph_model.errors import AmbiguousReference, NotFound
 from graph_model.governance.statements import walk_datasets
 from graph_model.lineage import ColumnEdge, Question
+from graph_model.naming import Rules
 from graph_model.picture.json_form import to_json
 from graph_model.picture.view import ColumnNodeView, DatasetNode, GraphView, JobNode
 from graph_model.stores.graph import Direction
@@ -78,10 +79,10 @@ def table_lineage(query: Mapping[str, Any]) -> Response:
         lineage_answer.lineage(sources, Question(table, side, limit=_MOST_NODES))
         for side in (Direction.UPSTREAM, Direction.DOWNSTREAM)
     )
-    entities = query["include_entity_lineage"]
+    entities, rules = query["include_entity_lineage"], sources.rules
     return jsonify(
-        upstreams=_tables(above, Direction.UPSTREAM, entities=entities),
-        downstreams=_tables(below, Direction.DOWNSTREAM, entities=entities),
+        upstreams=_tables(above, Direction.UPSTREAM, rules, entities=entities),
+        downstreams=_tables(below, Direction.DOWNSTREAM, rules, entities=entities),
         partial=to_json(above.partial or below.partial or lack),
     )
 
@@ -102,7 +103,10 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
 
     def listed(ids: set[str]) -> list[Json]:
         return [
-            {"name": column.name, **(_named(table, "table_name") or {"path": table.uri})}
+            {
+                "name": column.name,
+                **(_named(table, sources.rules, "table_name") or {"path": table.uri}),
+            }
             for key in sorted(ids)
             if (column := columns.get(key)) and (table := tables.get(column.dataset_id))
         ]
@@ -121,7 +125,7 @@ def _find_table(sources: Sources, name: str) -> str:
         raise NotFound("table", name)
     like = walk_datasets(sources.catalogue, parts[-1], hidden=sources.hidden)
     walk = BoundedRows(sources, like)
-    called = [row.id for row in walk if _three_parts(row.uri) == parts]
+    called = [row.id for row in walk if _three_parts(row.uri, sources.rules) == parts]
     places = {sources.catalogue.location_of(key, None) or key for key in called} - sources.hidden
     if not places:
         raise NotFound("table", name, _NOT_ALL if walk.partial else "")
@@ -130,16 +134,16 @@ def _find_table(sources: Sources, name: str) -> str:
     return places.pop()
 
 
-def _three_parts(uri: str) -> tuple[str, ...] | None:
+def _three_parts(uri: str, rules: Rules) -> tuple[str, ...] | None:
     """``unitycatalog://host/main.hr.t`` and ``main/hr.t`` => catalog, schema and table, folded."""
-    namespace, name = naming.openlineage_pair(uri)
+    namespace, name = naming.openlineage_pair(uri, rules)
     parts = naming.split_path(name) if "/" not in name else ()
     if len(parts) == _LEVELS - 1 and ":" not in namespace:
         parts = (namespace, *parts)
     return tuple(map(naming.fold, parts)) if len(parts) == _LEVELS else None
 
 
-def _tables(view: GraphView, side: Direction, *, entities: bool) -> list[Json]:
+def _tables(view: GraphView, side: Direction, rules: Rules, *, entities: bool) -> list[Json]:
     jobs = {node.id: node for node in view.nodes if isinstance(node, JobNode)}
     ends = (
         (edge.source, edge.target) if side is Direction.UPSTREAM else (edge.target, edge.source)
@@ -151,17 +155,19 @@ def _tables(view: GraphView, side: Direction, *, entities: bool) -> list[Json]:
             entry = {"job_id": job, "job_name": f"{jobs[job].namespace}/{jobs[job].name}"}
             between.setdefault(end, []).append(entry)
     shown = (node for node in view.nodes if isinstance(node, DatasetNode) and node.id in between)
-    return [_table(node) | ({"jobInfos": between[node.id]} if entities else {}) for node in shown]
+    return [
+        _table(node, rules) | ({"jobInfos": between[node.id]} if entities else {}) for node in shown
+    ]
 
 
-def _table(node: DatasetNode) -> Json:
-    info = _named(node, "name")
+def _table(node: DatasetNode, rules: Rules) -> Json:
+    info = _named(node, rules, "name")
     return {"tableInfo": info} if info else {"fileInfo": {"path": node.uri}}
 
 
-def _named(node: DatasetNode, key: str) -> Json | None:
+def _named(node: DatasetNode, rules: Rules, key: str) -> Json | None:
     """The three names of a table, its own under ``key``; None for a file."""
-    spelled = (_three_parts(uri) for uri in (*node.names, node.uri))
+    spelled = (_three_parts(uri, rules) for uri in (*node.names, node.uri))
     parts = next((parts for parts in spelled if parts is not None), None)
     if parts is None:
         return None

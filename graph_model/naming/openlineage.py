@@ -48,7 +48,7 @@ def openlineage_uri(namespace: str, name: str, rules: Rules = DEFAULT_RULES) -> 
     return f"{namespace.rstrip('/')}/{name.lstrip('/')}" if namespace else name
 
 
-def openlineage_pair(uri: str, rules: Rules = DEFAULT_RULES) -> tuple[str, str]:
+def openlineage_pair(uri: str, rules: Rules) -> tuple[str, str]:
     """The (namespace, name) of a canonical URI: ``openlineage_uri`` of it, under the same rules, is
     a spelling of the URI.
 

@@ -368,7 +368,7 @@ def test_a_client_may_leave_out_the_servers(uri: str, named: tuple[str, str] | N
     ],
 )
 def test_the_pair_of_a_uri_is_a_spelling_of_it(uri: str, pair: tuple[str, str]) -> None:
-    assert openlineage_pair(uri) == pair
+    assert openlineage_pair(uri, DEFAULT_RULES) == pair
     (name,) = normalise(openlineage_uri(*pair), "")
     assert name.uri == uri
 
@@ -388,4 +388,4 @@ def test_the_pair_of_every_known_place_finds_it_again(
     first = spellings[0]
     uri = first if isinstance(first, str) else openlineage_uri(*first)
     (known,) = normalise(uri, "")
-    assert normalise(openlineage_uri(*openlineage_pair(known.uri)), "") == (known,)
+    assert normalise(openlineage_uri(*openlineage_pair(known.uri, DEFAULT_RULES)), "") == (known,)
