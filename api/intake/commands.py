@@ -19,8 +19,8 @@ from api.service import Service
 from graph_model import identity, labels
 from graph_model.answers.sources import possible_ids
 from graph_model.errors import InvalidReference, NotFound
-from graph_model.governance.classifications import Assignment, write_assignment
 from graph_model.governance.fields import NamedNode, node_ids, write_key, write_node
+from graph_model.governance.statements import Assignment, write_assignment
 from graph_model.producers.commands import (
     COMMAND_KIND,
     MOST_CUTOFFS,

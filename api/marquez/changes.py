@@ -21,7 +21,7 @@ from graph_model import identity
 from graph_model.answers.openlineage import Name, find_dataset, find_job
 from graph_model.answers.sources import Sources
 from graph_model.errors import InvalidFields, NotFound, Rebuilding
-from graph_model.governance.classifications import check_tag
+from graph_model.governance.statements import check_tag
 from graph_model.naming.columns import read_spellings
 
 _NAMESPACE: Final = "/namespaces/<namespace>"

@@ -38,14 +38,6 @@ from graph_model.answers.classifications import (
     tags,
 )
 from graph_model.errors import InvalidDocument, NotFound
-from graph_model.governance.classifications import (
-    MOST_NOTE,
-    MOST_OWNER,
-    Assignment,
-    Block,
-    check_tag,
-    write_block,
-)
 from graph_model.governance.layers import (
     COLOUR,
     MOST_LAYERS,
@@ -65,7 +57,15 @@ from graph_model.governance.quality_rules import (
     without_rule,
     write_quality_rule,
 )
-from graph_model.governance.statements import walk_datasets
+from graph_model.governance.statements import (
+    MOST_NOTE,
+    MOST_OWNER,
+    Assignment,
+    Block,
+    check_tag,
+    walk_datasets,
+    write_block,
+)
 from graph_model.naming import DEFAULT_RULES, Rules, rules_digest
 from graph_model.naming.rules_json import changed_tables, read_rules, write_rules
 from graph_model.picture.json_form import to_json

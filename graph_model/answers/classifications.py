@@ -14,7 +14,6 @@ from typing import Any
 from graph_model import identity, labels
 from graph_model.answers.nodes import dataset_references, job_references
 from graph_model.answers.sources import Sources, of_one_state
-from graph_model.governance.classifications import Assignment, Block, write_block
 from graph_model.governance.propagation import (
     Carrier,
     Spread,
@@ -22,6 +21,7 @@ from graph_model.governance.propagation import (
     spread,
     visible_spread,
 )
+from graph_model.governance.statements import Assignment, Block, write_block
 from graph_model.lineage import ColumnEdge, Partial
 from graph_model.picture.json_form import to_json
 from graph_model.values import iso

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from graph_model import identity, labels
-from graph_model.governance.classifications import Assignment
-from graph_model.governance.statements import Governance
+from graph_model.governance.statements import Assignment, Governance
 from graph_model.lineage import Answer, ColumnEdge, Lineage, Partial, PlanUse, Question
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.graph import Direction
