@@ -28,6 +28,8 @@ from api.intake.documents import (
     ANY_SIZE,
     LARGE,
     Documents,
+    EventSchema,
+    PlanSchema,
     Reading,
     count_refusals,
     created,
@@ -37,7 +39,6 @@ from api.intake.documents import (
     take,
 )
 from api.schemas.fields import Checked, Choice, Count, RequestBody, expecting
-from api.schemas.producer import EventSchema, PlanSchema
 from api.service import current_service
 from api.settings import Settings
 from graph_model.errors import InvalidFields, NotFound

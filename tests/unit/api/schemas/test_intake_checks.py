@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from marshmallow import Schema, ValidationError
 
-from api.schemas.producer import EventSchema, PlanSchema
+from api.intake.documents import EventSchema, PlanSchema
 from graph_model.errors import InvalidDocument
 from graph_model.producers.spline.documents import read_event, read_plan
 from graph_model.producers.spline.producer import STAND_IN

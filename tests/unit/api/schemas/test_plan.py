@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from marshmallow import ValidationError
 
-from api.schemas.producer import EventSchema, PlanSchema
+from api.intake.documents import EventSchema, PlanSchema
 from graph_model.errors import InvalidDocument
 from graph_model.producers.spline import lifting
 from graph_model.producers.spline.documents import read_event, read_plan
