@@ -16,7 +16,7 @@ from uuid import UUID
 from graph_model import identity, labels
 from graph_model.answers.facets import FacetView, facets_in_force
 from graph_model.answers.jobs import PlanItem, job_ends, sources_of_plans
-from graph_model.answers.nodes import ExecutionView, times_seen
+from graph_model.answers.nodes import ExecutionView, times_of_plans, times_seen
 from graph_model.answers.openlineage import Name, name_of
 from graph_model.answers.runs import RunBrief, RunPage, RunTrees, RunView
 from graph_model.answers.sources import Sources
@@ -226,7 +226,7 @@ def jobs_json(sources: Sources, rows: Sequence[JobRow], at: int | None) -> list[
     ran = {key: last for key, last in newest.items() if last.kind != labels.DECLARATION_KIND}
     briefs = _briefs(sources, ran.values())
     parents = _parents(sources, ran)
-    seen = times_seen(sources, ids, at)
+    seen = times_of_plans(sources, {key: end.plans for key, end in ends.items()}, at)
     facets = facets_in_force(sources, ids[:MOST_DESCRIBED], labels.JOB, at)
     items = []
     for row in rows:

@@ -177,12 +177,14 @@ def _last_runs_of_plans(
 
 
 class JobEnds(NamedTuple):
-    """The datasets (ids) that the plans of a job read, and those that they write. ``partial``: more
-    plans, or more sources of one, than are looked at.
+    """The datasets (ids) that the plans of a job read, and those that they write. ``plans`` are
+    those that write nothing hidden; ``partial``: more plans, or more sources of one, than are
+    looked at.
     """
 
     read: frozenset[str]
     written: frozenset[str]
+    plans: frozenset[str]
     partial: Partial | None
 
 
@@ -197,13 +199,17 @@ def job_ends(sources: Sources, jobs: Collection[str]) -> dict[str, JobEnds]:
     written: dict[str, set[str]] = {job: set() for job in jobs}
     for edge in fed.edges:
         read[plans[edge.in_id].job].add(edge.out_id)
+    visible: dict[str, set[str]] = {job: set() for job in jobs}
     for row in plans.values():
         written[row.job].update((row.target,) if row.target else ())
+        if sources.hidden.isdisjoint((row.job, row.target)):
+            visible[row.job].add(row.id)
     hub = Partial("hub", HUB_LIMIT)
     return {
         job: JobEnds(
             frozenset(read[job] - sources.hidden),
             frozenset(written[job] - sources.hidden),
+            frozenset(visible[job]),
             hub if job in cut else None,
         )
         for job in jobs

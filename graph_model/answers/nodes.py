@@ -11,7 +11,7 @@ counts itself. A picture passes ``show_view``, which removes hidden nodes and te
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -245,27 +245,33 @@ def dataset_references(sources: Sources, ids: Collection[str]) -> dict[str, Data
 
 
 def times_seen(
-    sources: Sources, nodes: Collection[str], at: int | None
+    sources: Sources, datasets: Collection[str], at: int | None
 ) -> dict[str, tuple[int, int]]:
-    """Of datasets and jobs (ids) the first and the last time (epoch ms) at which a visible plan
-    named them, among 5,000 plans a side; nodes without one are left out.
+    """Of datasets (ids) the first and the last time (epoch ms) at which a visible plan named them,
+    among 5,000 plans a side; those without one are left out.
     """
-    jobs = {key for key in nodes if identity.kind_of(key) == labels.JOB}
-    datasets = set(nodes) - jobs
-    plans: dict[str, set[str]] = {key: set() for key in nodes}
-    for ids, direction, label in (
-        (jobs, Direction.DOWNSTREAM, labels.HAS),
-        (datasets, Direction.DOWNSTREAM, labels.FEEDS),
-        (datasets, Direction.UPSTREAM, labels.FEEDS),
-    ):
-        beside = sources.graph.neighbours(ids, direction, label, HUB_LIMIT, labels.LOGICAL_PLAN)
+    plans: dict[str, set[str]] = {key: set() for key in datasets}
+    for direction in (Direction.DOWNSTREAM, Direction.UPSTREAM):
+        beside = sources.graph.neighbours(
+            datasets, direction, labels.FEEDS, HUB_LIMIT, labels.LOGICAL_PLAN
+        )
         for key, ends in beside.found.items():
             plans[key].update(ends)
     known = {plan for ends in plans.values() for plan in ends}
     rows = sources.catalogue.logical_plans(known)
     shown = {row.id for row in rows if sources.hidden.isdisjoint((row.job, row.target))}
+    return times_of_plans(sources, {key: ends & shown for key, ends in plans.items()}, at)
+
+
+def times_of_plans(
+    sources: Sources, plans: Mapping[str, Collection[str]], at: int | None
+) -> dict[str, tuple[int, int]]:
+    """Of nodes, each with its visible plans (ids), the first and the last time (epoch ms) at which
+    one of them ran; nodes without one are left out.
+    """
     spans: dict[str, list[int]] = {}
-    for span in sources.catalogue.plan_spans(shown, at):
+    known = {plan for ends in plans.values() for plan in ends}
+    for span in sources.catalogue.plan_spans(known, at):
         spans.setdefault(span.logical_plan, []).extend((span.first, span.last))
     times = {key: [t for end in ends for t in spans.get(end, ())] for key, ends in plans.items()}
     return {key: (min(some), max(some)) for key, some in times.items() if some}

@@ -221,6 +221,29 @@ def test_a_node_was_created_when_a_run_named_it_first(client: FlaskClient) -> No
     assert version["createdAt"] == "2026-03-01T10:01:00.000Z"
 
 
+class CountedGraph:
+    """Notes what is asked of a graph."""
+
+    def __init__(self, graph: Any) -> None:
+        self._graph, self.asked = graph, list[str]()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("edges", "neighbours"):
+            self.asked.append(name)
+        return getattr(self._graph, name)
+
+
+def test_a_list_of_jobs_asks_the_graph_for_their_plans_once() -> None:
+    with closing(small_headwater()) as made:
+        made.accept(*map(lineage_event, [copied("a", f"t{n}", n) for n in range(6)]))
+        made.project()
+        counted = CountedGraph(made.graph)
+        made.graph = counted  # type: ignore[assignment]
+        listed = get(client_of(made, 1_772_400_000_000), "/jobs")["jobs"]
+        assert [job["createdAt"][14:16] for job in listed] == ["05", "04", "03", "02", "01", "00"]
+        assert counted.asked == ["edges", "edges"]  # job -has-> plan, dataset -feeds-> plan
+
+
 def test_a_run_names_the_versions_that_it_read_and_wrote(client: FlaskClient) -> None:
     def version(dataset: str) -> Json:
         current = get(client, f"/namespaces/{ENCODED}/datasets/{dataset}")["currentVersion"]
