@@ -29,7 +29,7 @@ from pyspark.sql.types import BooleanType, StringType, StructField, StructType
 from graph_model import identity
 from graph_model.errors import ConfigurationError
 from graph_model.facts import Edge, ExecutionRow, Vertex
-from graph_model.producers.elements.plans import run_elements
+from graph_model.producers.elements import run_elements
 from graph_model.producers.registry import PRODUCERS, Producers, projection_epoch
 from graph_model.projection.runs.window import DEFAULT, CarriedRuns, RunWindow
 from graph_model.stores.catalogue.tables import VERSION as CATALOGUE_VERSION

@@ -12,6 +12,6 @@ In reading order:
 ``openlineage``     events of OpenLineage's clients
 ``declared``        lineage that a person declares
 ``commands``        instructions and statements of people
-``elements``        facts that every format makes: datasets, jobs, executions, renames
+``elements``        facts that every format makes: datasets, jobs, plans, executions, renames
 ``size_bounds``     the size of a subject's facts, and its bounds
 """

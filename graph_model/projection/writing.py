@@ -39,7 +39,7 @@ from graph_model.facts import (
     SupportRow,
     row_key,
 )
-from graph_model.producers.elements.plans import day_id
+from graph_model.producers.elements import day_id
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.catalogue.rows import Origin
 from graph_model.stores.graph import Direction, Graph

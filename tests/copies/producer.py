@@ -25,11 +25,12 @@ from graph_model.facts import (
 )
 from graph_model.json_fields import JsonObject, read_object, read_text
 from graph_model.naming import DatasetName, JobName, Rules, SchemaColumn
-from graph_model.producers.elements.datasets import Column, add_schema
-from graph_model.producers.elements.plans import (
+from graph_model.producers.elements import (
+    Column,
     add_column_edges,
     add_execution,
     add_logical_plan,
+    add_schema,
     add_use,
     labels_text,
 )

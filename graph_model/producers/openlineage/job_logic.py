@@ -25,7 +25,7 @@ from typing import Final
 
 from graph_model import identity, labels, naming
 from graph_model.naming import JobName, Rules
-from graph_model.producers.elements.plans import (
+from graph_model.producers.elements import (
     APPENDING_COMMANDS,
     DYNAMIC_COMMANDS,
     FILLING_COMMANDS,

@@ -22,11 +22,12 @@ from graph_model.facts import (
     whole,
 )
 from graph_model.naming import JobName
-from graph_model.producers.elements.datasets import add_column, add_schema
-from graph_model.producers.elements.plans import (
+from graph_model.producers.elements import (
+    add_column,
     add_column_edges,
     add_job,
     add_logical_plan,
+    add_schema,
     add_use,
 )
 from graph_model.producers.openlineage.datasets import Column, DatasetUse

@@ -22,8 +22,7 @@ from graph_model.facts import (
     SupportRow,
 )
 from graph_model.naming import JobName, Rules
-from graph_model.producers.elements.datasets import add_dataset
-from graph_model.producers.elements.plans import label_rows, labels_text
+from graph_model.producers.elements import add_dataset, label_rows, labels_text
 from graph_model.producers.openlineage.datasets import DatasetNamer, DatasetUse, Names
 from graph_model.producers.openlineage.events.accumulate import JobStatement
 from graph_model.producers.openlineage.events.documents import Dataset, JobEvent, subject_key

@@ -41,8 +41,14 @@ from graph_model.facts import (
 )
 from graph_model.labels import TOO_LARGE
 from graph_model.naming import DatasetName, JobName, Rules
-from graph_model.producers.elements.datasets import Rename, add_dataset, add_rename, hostless_names
-from graph_model.producers.elements.plans import add_execution, add_job
+from graph_model.producers.elements import (
+    Rename,
+    add_dataset,
+    add_execution,
+    add_job,
+    add_rename,
+    hostless_names,
+)
 from graph_model.producers.openlineage.datasets import (
     DatasetNamer,
     DatasetUse,

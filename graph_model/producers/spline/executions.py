@@ -22,10 +22,11 @@ from graph_model.facts import (
     edge,
 )
 from graph_model.naming import Rules
-from graph_model.producers.elements.datasets import add_dataset, add_rename
-from graph_model.producers.elements.plans import (
+from graph_model.producers.elements import (
     MOST_EXTRA_CHARACTERS,
+    add_dataset,
     add_execution,
+    add_rename,
     label_rows,
     labels_text,
 )

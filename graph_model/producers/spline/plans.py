@@ -29,14 +29,16 @@ from graph_model.facts import (
     properties,
 )
 from graph_model.naming import DatasetName, Rules
-from graph_model.producers.elements.datasets import (
+from graph_model.producers.elements import (
     Column,
     Rename,
+    add_column_edges,
     add_dataset,
+    add_logical_plan,
     add_schema,
+    add_use,
     hostless_names,
 )
-from graph_model.producers.elements.plans import add_column_edges, add_logical_plan, add_use
 from graph_model.producers.size_bounds import weigh
 from graph_model.producers.spline.documents import ExecutionPlan, Operation
 from graph_model.producers.spline.plan_logic import (

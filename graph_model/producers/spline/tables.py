@@ -38,7 +38,7 @@ from typing import Any, Final, TypeGuard
 from graph_model import identity, labels, naming
 from graph_model.facts import EVERY_BRANCH, MAIN_BRANCH, NO_NUMBER, Version
 from graph_model.naming import DatasetName, Rules
-from graph_model.producers.elements.datasets import Column, Rename, is_version_text, version_of_text
+from graph_model.producers.elements import Column, Rename, is_version_text, version_of_text
 from graph_model.producers.spline.documents import ExecutionEvent, ExecutionPlan, Operation
 
 # --- the partitions that a write replaces ---------------------------------------------------------

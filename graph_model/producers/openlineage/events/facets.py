@@ -32,7 +32,7 @@ from graph_model.json_fields import (
     read_object,
     read_text,
 )
-from graph_model.producers.elements.datasets import version_of_text
+from graph_model.producers.elements import version_of_text
 
 _TIME: Final = re.compile(
     r"(?P<date>\d{4}-\d{2}-\d{2})[Tt ](?P<clock>\d{2}:\d{2}(?::\d{2})?)"

@@ -34,7 +34,7 @@ from typing import Any, Final, Literal
 
 from graph_model import naming
 from graph_model.naming import JobName, Rules
-from graph_model.producers.elements.plans import DYNAMIC_COMMANDS, INSERTING_COMMANDS
+from graph_model.producers.elements import DYNAMIC_COMMANDS, INSERTING_COMMANDS
 from graph_model.producers.openlineage.events.accumulate import JobStatement
 from graph_model.producers.openlineage.events.facets import (
     Facets,

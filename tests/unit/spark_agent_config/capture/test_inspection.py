@@ -13,7 +13,7 @@ import pytest
 
 from graph_model.naming import DEFAULT_RULES
 from graph_model.naming.jdbc import query_lineage
-from graph_model.producers.elements import plans
+from graph_model.producers import elements
 from spark_agent_config.capture import command_targets
 from spark_agent_config.capture.captured import CapturedQuery
 from spark_agent_config.capture.inspection import Inspector, with_projections
@@ -836,4 +836,4 @@ def test_small_readings_of_paths() -> None:
 
 def test_the_listener_and_the_server_agree_on_the_lifecycle_commands() -> None:
     """Else CREATE TABLE over files that are there would hide their writers."""
-    assert frozenset() == command_targets.LIFECYCLE_COMMANDS - plans.LIFECYCLE_COMMANDS
+    assert frozenset() == command_targets.LIFECYCLE_COMMANDS - elements.LIFECYCLE_COMMANDS

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from graph_model.facts import FacetBodyRow, FacetRow, Facts, RunRow, merge
-from graph_model.producers.elements import datasets as dataset_elements
+from graph_model.producers import elements
 from graph_model.producers.openlineage import datasets
 from graph_model.producers.openlineage.events.facets import Facet, SchemaField
 from graph_model.producers.openlineage.plans import heads_of
@@ -52,9 +52,7 @@ def test_a_graph_takes_the_elements() -> None:
 def test_remembered_schemas_change_nothing(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     again = openlineage(name)
     monkeypatch.setattr(datasets, "schema_of", datasets.schema_of.__wrapped__)
-    monkeypatch.setattr(
-        dataset_elements, "_schema_facts", dataset_elements._schema_facts.__wrapped__
-    )
+    monkeypatch.setattr(elements, "_schema_facts", elements._schema_facts.__wrapped__)
     monkeypatch.setattr("graph_model.producers.openlineage.plans.heads_of", heads_of.__wrapped__)
     assert openlineage(name) == again
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from graph_model.facts import CURRENT_VERSION, ExecutionRow, ReadVersionRow, Version
-from graph_model.producers.elements.datasets import version_of_text
+from graph_model.producers.elements import version_of_text
 from graph_model.producers.spline.documents import read_event, read_plan
 from graph_model.producers.spline.executions import translate_execution
 from graph_model.producers.spline.plan_logic import PlanDocument
