@@ -27,10 +27,8 @@ from spark_agent_config.examples import (
     load_attendance,
     rank_absences,
     report_managers,
-    source_database,
 )
-from spark_agent_config.examples.lake import Lake
-from spark_agent_config.examples.session import open_session
+from spark_agent_config.examples.lake import Lake, create_source_database, open_session
 from spark_agent_config.listener import observe
 
 NAMESPACE: Final = "demo"
@@ -162,7 +160,7 @@ def _run_job(job: DemoJob, lake: Lake, url: str) -> JobResult:
     reported = 0
     try:
         if job.module is curate_employees:
-            source_database.create(spark, lake)
+            create_source_database(spark, lake)
         observation = observe(spark, url, namespace=NAMESPACE)
         try:
             error = _attempt(job, spark, lake)

@@ -1,7 +1,7 @@
 """A small pipeline in PySpark: jobs that report their lineage.
 
-Each job is a file with a ``NAME`` and one function ``run(spark, lake)``; ``session`` starts Spark
-for it, ``lake`` says where its data lies, ``source_database`` is the system it reads from.
+Each job is a file with a ``NAME`` and one function ``run(spark, lake)``; ``lake`` says where its
+data lies, starts Spark for it, and fills the database that it reads from.
 ``spark_agent_config.demo`` runs ``curate_employees``, ``load_attendance``, ``report_managers``,
 ``export_payroll`` and ``rank_absences``:
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from spark_agent_config.examples.lake import Lake
-from spark_agent_config.examples.source_database import DRIVER
+from spark_agent_config.examples.lake import DRIVER, Lake
 
 NAME: Final = "curate-employees"
 

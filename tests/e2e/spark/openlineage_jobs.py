@@ -20,8 +20,7 @@ from typing import Any, Final
 from bench.truth import tpch
 from spark_agent_config.configuration import coordinate, render_client
 from spark_agent_config.demo import NAMESPACE, run_pipeline
-from spark_agent_config.examples.lake import Lake
-from spark_agent_config.examples.session import open_session
+from spark_agent_config.examples.lake import Lake, open_session
 from spark_agent_config.listener import observe
 
 #: The tables that the short queries write, in this order; the last one twice.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from spark_agent_config import demo
-from spark_agent_config.examples.session import _configured_by
+from spark_agent_config.examples.lake import _configured_by
 
 
 def test_without_a_server_the_demo_names_it_and_starts_nothing(
