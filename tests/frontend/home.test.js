@@ -26,6 +26,15 @@ test('the sample is five days of runs that have ended, in a namespace of its own
   assert.equal(new Set(events.map((event) => event.run.runId)).size, 5 * recorded.length);
 });
 
+test('every hop between columns of the sample has its expression, one for all sources of a column', () => {
+  for (const { event } of recorded)
+    for (const output of event.outputs)
+      for (const [name, { inputFields }] of Object.entries(output.facets.columnLineage?.fields ?? {})) {
+        const texts = inputFields.flatMap(({ transformations }) => transformations.map(({ description }) => description));
+        assert.ok(new Set(texts).size === 1 && texts[0], `${event.job.name}: ${name} is ${texts}`);
+      }
+});
+
 test('one run of the sample failed, on the last day, and wrote nothing', () => {
   const failed = events.filter((event) => event.eventType === 'FAIL');
   assert.equal(failed.length, 1);

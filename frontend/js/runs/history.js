@@ -119,7 +119,7 @@ function newTab(href, at) {
  */
 export function partitionTable(state, writes, keys) {
   const rows = lastByPartition(writes);
-  if (rows.length === 0) return keys.length > 0 ? anyPartition(state, writersOfAny(writes), keys) : null;
+  if (rows.length === 0) return keys.length > 0 ? anyPartition(state, writes, keys) : null;
   const cells = rows.slice(0, MOST).map(({ partition, write: last, failed, candidates }) => [
     data(partition, 'mono'),
     [
@@ -140,7 +140,8 @@ export function partitionTable(state, writes, keys) {
 }
 
 /** No write names its partitions: each of some may have written any of them. */
-function anyPartition(state, { candidates, whole, failed }, keys) {
+function anyPartition(state, writes, keys) {
+  const { candidates, whole, failed } = writersOfAny(writes);
   if (candidates.length === 0) return null;
   const by = `by ${keys.join(', ')}`;
   const said = whole
@@ -152,6 +153,7 @@ function anyPartition(state, { candidates, whole, failed }, keys) {
     element('p', { 'data-testid': 'partition-candidates' }, said, failed > 0 && [' ', element('span', { class: 'chip failed' }, `${formatNumber(failed)} failed since`)]),
     table('Writes that may have written a partition', ['Written by', 'Rows'], cells, { 'data-testid': 'partitions' }),
     candidates.length > FEW_PARTITIONS && element('p', { class: 'muted' }, `The newest ${formatNumber(FEW_PARTITIONS)} of ${formatNumber(candidates.length)}.`),
+    writes.length >= MOST && candidates.at(-1).mode !== 'overwrite' && facts([['Looked at', `the newest ${formatNumber(MOST)} writes`]]),
   );
 }
 
