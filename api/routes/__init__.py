@@ -25,8 +25,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from api import unity
-from api.consumer import routes as consumer
+from api import consumer, unity
 from api.datazone import routes as datazone
 from api.marquez import changes as marquez_changes
 from api.marquez import routes as marquez
