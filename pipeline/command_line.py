@@ -26,7 +26,7 @@ from graph_model.errors import (
     run_command,
 )
 from graph_model.producers.counted_times import TOLERANCE_MS, read_tolerance
-from graph_model.projection.runs.window import DEFAULT, RunWindow, read_run_window
+from graph_model.projection.run_window import DEFAULT, RunWindow, read_run_window
 
 if TYPE_CHECKING:
     from graph_model.stores.graph import Graph

@@ -23,7 +23,7 @@ from graph_model import identity
 from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput, Unavailable
 from graph_model.facts import Facts, Row
 from graph_model.projection.projector import EPOCH_KEY
-from graph_model.projection.runs.window import RUNS_KEY
+from graph_model.projection.run_window import RUNS_KEY
 from graph_model.stores.aws import LargeBodies, open_bodies
 from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.database import Database, claim_database

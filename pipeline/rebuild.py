@@ -6,7 +6,7 @@
 Every stage ends in files, so nothing is translated twice when memory runs short. A task holds a
 few plans (``subjects``) and its latest records, so that it repeats fewer of them.
 
-Which executions the graph is to carry, with Spark's means: as ``graph_model.projection.runs``.
+Which executions the graph is to carry, with Spark's means: as ``graph_model.projection.kept_runs``.
 
 newest:3    ranked by job, and the executions of these runs
 """
@@ -31,7 +31,7 @@ from graph_model.errors import ConfigurationError
 from graph_model.facts import Edge, ExecutionRow, Vertex
 from graph_model.producers.elements import run_elements
 from graph_model.producers.registry import PRODUCERS, Producers, projection_epoch
-from graph_model.projection.runs.window import DEFAULT, CarriedRuns, RunWindow
+from graph_model.projection.run_window import DEFAULT, CarriedRuns, RunWindow
 from graph_model.stores.catalogue.tables import VERSION as CATALOGUE_VERSION
 from pipeline.journal import REFUSED, Line, Source, WorkerCommands, read_commands_in_force
 from pipeline.records import (

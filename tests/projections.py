@@ -16,7 +16,7 @@ from graph_model.producers.openlineage.events.documents import read_event, subje
 from graph_model.producers.openlineage.producer import KINDS
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.projection.projector import Projector
-from graph_model.projection.runs.window import DEFAULT, RunWindow
+from graph_model.projection.run_window import DEFAULT, RunWindow
 from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import DocumentKind, Receipt, Submission, make_submission

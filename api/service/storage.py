@@ -20,8 +20,8 @@ from urllib.parse import quote
 from graph_model import identity
 from graph_model.errors import Unavailable
 from graph_model.producers.registry import PRODUCERS
-from graph_model.projection.runs.keeping import estimate_elements
-from graph_model.projection.runs.window import DEFAULT, NONE, RunWindow
+from graph_model.projection.kept_runs import estimate_elements
+from graph_model.projection.run_window import DEFAULT, NONE, RunWindow
 from graph_model.retention.forecast import (
     DAY_MS,
     Forecast,

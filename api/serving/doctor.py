@@ -22,7 +22,7 @@ from api.serving.storage import DATABASE_FILE, claim, is_held, opened_storage
 from api.settings import Settings
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.projection.fullness import HELD_KEY
-from graph_model.projection.runs.window import RUNS_KEY, read_carried
+from graph_model.projection.run_window import RUNS_KEY, read_carried
 from graph_model.retention.forecast import (
     Forecast,
     Measure,

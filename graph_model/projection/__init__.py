@@ -10,5 +10,12 @@ In reading order:
 ``fullness``        how full an in-memory graph is, and which documents wait until there is room
 ``rebuilding``      a projection of everything beside the one in force: after an upgrade, a new
                     rule, or on request
-``runs``            the runs that the graph carries, a package of its own
+
+The runs that the graph carries, a window over the executions of the catalogue:
+
+``run_window``      the setting: none, the newest few of each job; its note in the journal
+``kept_runs``       making the graph carry the runs that the window wants, and nothing beyond; how
+                    many elements each setting takes
+``graph_runs``      the runs of one projector's graph: with each commit, and after another setting,
+                    in steps that are taken again where they fail
 """

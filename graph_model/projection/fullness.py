@@ -2,7 +2,7 @@
 
 An engine that outgrows its heap dies, and would die again with the same graph. Before that happens:
 
-    from 90 % of its capacity    the runs leave the graph (``runs.graph_runs``)
+    from 90 % of its capacity    the runs leave the graph (``graph_runs``)
     from 100 %                   a subject whose vertices are not all in the graph is held: its new
                                  documents are WAITING for HELD; all others are projected as usual
     5 % more room than then      the held documents are pending again

@@ -4,7 +4,7 @@
        events in pieces; their facts are merged into the graph, their rows recorded in a fresh
        catalogue, the ids of all facts noted
     2. the fresh catalogue takes the place of the old one: from here on answers come from it
-    3. the runs that the graph is to carry are written, and noted (``projection.runs``)
+    3. the runs that the graph is to carry are written, and noted (``projection.graph_runs``)
     4. elements of the graph that were not noted are removed, page by page
 
 Readers enter the graph through the plans that their catalogue names, so until step 2 they see the
@@ -49,8 +49,8 @@ from graph_model.projection.attempts import (
     without_states,
 )
 from graph_model.projection.fullness import is_held
-from graph_model.projection.runs.graph_runs import GraphRuns
-from graph_model.projection.runs.window import structure
+from graph_model.projection.graph_runs import GraphRuns
+from graph_model.projection.run_window import structure
 from graph_model.projection.writing import OWN_ROWS, difference, record_facts, write_facts
 from graph_model.stores.catalogue import Generations
 from graph_model.stores.database import KeptContents, NotedIds

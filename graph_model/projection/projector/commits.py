@@ -14,11 +14,11 @@ from cachetools import LRUCache
 from graph_model.facts import Facts, Part, Row, SharedFacts, merge, whole
 from graph_model.producers.projections import Projection, settlements
 from graph_model.projection.fullness import size_of
+from graph_model.projection.graph_runs import GraphRuns
 from graph_model.projection.projector.readiness import Activity, GraphProbe, Waiters
 from graph_model.projection.projector.rules import ProjectionStores, RulesInForce
 from graph_model.projection.rebuilding import Rebuild
-from graph_model.projection.runs.graph_runs import GraphRuns
-from graph_model.projection.runs.window import structure
+from graph_model.projection.run_window import structure
 from graph_model.projection.writing import (
     difference,
     withdraw_runs,

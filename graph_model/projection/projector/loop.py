@@ -15,6 +15,7 @@ from graph_model.producers.commands import COMMAND_KIND, KEY_PREFIX
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.projection.attempts import ATTEMPT_KEY, Attempt, read_attempt
 from graph_model.projection.fullness import FULL, Fullness
+from graph_model.projection.graph_runs import GraphRuns
 from graph_model.projection.projector.commands import CommandRunner
 from graph_model.projection.projector.commits import WRITER_KEY, Commits
 from graph_model.projection.projector.readiness import Activity, GraphProbe, Readiness, Waiters
@@ -32,8 +33,7 @@ from graph_model.projection.projector.rules import (
 )
 from graph_model.projection.projector.subject_projector import SubjectProjector
 from graph_model.projection.rebuilding import Progress
-from graph_model.projection.runs.graph_runs import GraphRuns
-from graph_model.projection.runs.window import DEFAULT, RUNS_KEY, RunWindow
+from graph_model.projection.run_window import DEFAULT, RUNS_KEY, RunWindow
 from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.catalogue.rows import CATALOGUE_KEY, ROUND_KEY, WHOLE, is_catalogue_whole
 from graph_model.stores.documents import DocumentState

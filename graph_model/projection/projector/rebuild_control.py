@@ -17,6 +17,7 @@ from graph_model.errors import DiskNearlyFull, JournalUnavailable
 from graph_model.producers.commands import Command
 from graph_model.producers.projections import Projection
 from graph_model.producers.registry import Translation
+from graph_model.projection.graph_runs import GraphRuns
 from graph_model.projection.projector.commits import WRITER_KEY, Commits
 from graph_model.projection.projector.readiness import GraphProbe, Readiness, Waiters
 from graph_model.projection.projector.rules import (
@@ -28,8 +29,7 @@ from graph_model.projection.projector.rules import (
     RulesInForce,
 )
 from graph_model.projection.rebuilding import Phase, Progress, Rebuild
-from graph_model.projection.runs.graph_runs import GraphRuns
-from graph_model.projection.runs.window import RUNS_KEY
+from graph_model.projection.run_window import RUNS_KEY
 from graph_model.stores.catalogue.rows import CATALOGUE_KEY, FILLING, is_catalogue_whole
 from graph_model.stores.documents import DocumentState, StoredDocument
 from graph_model.stores.journal import NEW_KEY

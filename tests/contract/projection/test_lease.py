@@ -18,7 +18,7 @@ from graph_model.facts import Edge, Facts
 from graph_model.producers.commands import Prune
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.projection.projector import Projector, loop
-from graph_model.projection.runs.window import NONE
+from graph_model.projection.run_window import NONE
 from graph_model.projection.writing import write_facts
 from graph_model.stores.catalogue import Generations
 from graph_model.stores.catalogue.rows import CATALOGUE_KEY, FILLING

@@ -28,7 +28,7 @@ from graph_model.errors import InvalidInput
 from graph_model.producers.commands import Command, Forget, submit
 from graph_model.producers.producer import Reported
 from graph_model.projection.projector import Projector
-from graph_model.projection.runs.window import RunWindow
+from graph_model.projection.run_window import RunWindow
 from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import Submission

@@ -21,7 +21,7 @@ from aws.project import Project, make_project
 from aws.take import make_take
 from graph_model.errors import JournalUnavailable
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
-from graph_model.projection.runs.window import DEFAULT
+from graph_model.projection.run_window import DEFAULT
 from graph_model.stores.database import Lock, alone, open_database
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from tests.aws import Aws, environment_of, moto_server

@@ -17,7 +17,7 @@ from api.service import storage as storage_module
 from api.service.storage import StorageUse
 from api.settings import read_settings
 from graph_model.producers.commands import Command, submit
-from graph_model.projection.runs.window import RunWindow
+from graph_model.projection.run_window import RunWindow
 from graph_model.retention.coverage import Retention, resolve_prune
 from graph_model.retention.forecast import TOO_EARLY
 from graph_model.retention.policy import RetentionPolicy

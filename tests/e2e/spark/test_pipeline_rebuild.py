@@ -19,7 +19,7 @@ from api.console.journal import export_line
 from api.console.storage import write_backup
 from graph_model import naming
 from graph_model.projection.projector import Projector
-from graph_model.projection.runs.window import NONE, RunWindow
+from graph_model.projection.run_window import NONE, RunWindow
 from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import DocumentState, Submission

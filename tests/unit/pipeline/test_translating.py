@@ -15,7 +15,7 @@ from graph_model.errors import GraphRejected
 from graph_model.facts import ExecutionRow, Row, Vertex
 from graph_model.producers.commands import Cutoff, Forget, Prune
 from graph_model.producers.registry import PRODUCERS
-from graph_model.projection.runs.window import NONE
+from graph_model.projection.run_window import NONE
 from graph_model.stores.documents import DocumentState, Submission
 from graph_model.stores.graph import element_hash
 from graph_model.stores.journal.archive import dump

@@ -30,7 +30,7 @@ from graph_model.producers.commands import (
 )
 from graph_model.projection.projector import EPOCH_KEY, Projector
 from graph_model.projection.rebuilding import Phase
-from graph_model.projection.runs.window import DEFAULT, NONE, RunWindow
+from graph_model.projection.run_window import DEFAULT, NONE, RunWindow
 from graph_model.stores.documents import DocumentState, Submission
 from graph_model.stores.gremlin.engine.forgetful import ForgetfulGraph
 from tests.memory_graph import MemoryGraph

@@ -13,7 +13,7 @@ from graph_model.naming import DEFAULT_RULES, Rules
 from graph_model.producers.commands import Cutoff, Prune
 from graph_model.projection.fullness import HELD, Fullness
 from graph_model.projection.projector import Projector
-from graph_model.projection.runs.window import DEFAULT, RunWindow
+from graph_model.projection.run_window import DEFAULT, RunWindow
 from graph_model.stores.documents import DocumentState, Submission
 from tests.projections import SmallHeadwater, lineage_event, project, small_headwater
 from tests.unit.graph_model.projection.projector.test_commands import submitted

@@ -18,7 +18,7 @@ from graph_model.producers.projections import Projection
 from graph_model.producers.registry import Producers
 from graph_model.producers.spline.producer import Spline, SplineTranslator
 from graph_model.projection.projector import EPOCH_KEY, Projector
-from graph_model.projection.runs.window import DEFAULT, RunWindow
+from graph_model.projection.run_window import DEFAULT, RunWindow
 from graph_model.stores.documents import DocumentState, StoredDocument, Submission
 from tests.projections import SmallHeadwater, lineage_event, project, small_headwater
 from tests.unit.graph_model.producers.openlineage.test_projection import run_event

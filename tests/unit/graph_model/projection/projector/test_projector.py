@@ -17,7 +17,7 @@ from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.producers.spline.gathering import gather, read_event_document, read_plan_document
 from graph_model.projection.projector import subject_projector
 from graph_model.projection.projector.readiness import Waiters
-from graph_model.projection.runs.window import RunWindow
+from graph_model.projection.run_window import RunWindow
 from graph_model.stores.documents import DocumentState, Receipt, Submission
 from tests.captures import load, names
 from tests.projections import (

@@ -9,14 +9,14 @@ from typing import Final, Generic, TypeVar
 
 from graph_model.facts import ExecutionRow, Facts, Row
 from graph_model.projection.fullness import LEAVING, ROOM_AGAIN, Fullness
-from graph_model.projection.runs.keeping import (
+from graph_model.projection.kept_runs import (
     KeptRuns,
     estimate_elements,
     keep_newest,
     steps_that_trim,
     steps_that_write,
 )
-from graph_model.projection.runs.window import (
+from graph_model.projection.run_window import (
     NONE,
     RUNS_KEY,
     CarriedRuns,

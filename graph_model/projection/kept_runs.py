@@ -16,7 +16,7 @@ from typing import Final
 from graph_model import identity, labels
 from graph_model.facts import Edge, ExecutionRow, FactCollector, Facts, merge
 from graph_model.producers.elements import day_id, run_elements
-from graph_model.projection.runs.window import RunWindow
+from graph_model.projection.run_window import RunWindow
 from graph_model.projection.writing import write_facts
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.graph import Direction, Graph

@@ -14,10 +14,10 @@ from graph_model import labels
 from graph_model.errors import GraphUnavailable
 from graph_model.facts import ExecutionRow, Vertex
 from graph_model.producers.commands import Cutoff, Prune
+from graph_model.projection import kept_runs
 from graph_model.projection.projector import Projector
 from graph_model.projection.projector.rebuild_control import REBUILD_KEY
-from graph_model.projection.runs import keeping
-from graph_model.projection.runs.window import RUNS_KEY, RunWindow, read_carried, read_run_window
+from graph_model.projection.run_window import RUNS_KEY, RunWindow, read_carried, read_run_window
 from graph_model.stores.documents import DocumentState, Submission
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, budget, small_headwater
@@ -152,8 +152,8 @@ def rebuilt(headwater: SmallHeadwater) -> None:
 def test_a_running_projection_equals_a_fresh_one_and_a_rebuild(
     read_at_once: int, monkeypatch: pytest.MonkeyPatch, setting: str, met: list[Step]
 ) -> None:
-    monkeypatch.setattr(keeping, "_AT_A_VERTEX", read_at_once)
-    monkeypatch.setattr(keeping, "_ROWS_A_PAGE", min(read_at_once + 1, 1_000))
+    monkeypatch.setattr(kept_runs, "_AT_A_VERTEX", read_at_once)
+    monkeypatch.setattr(kept_runs, "_ROWS_A_PAGE", min(read_at_once + 1, 1_000))
     window = read_run_window(setting)
     headwater = small_headwater(window)
     headwater.accept(*plans())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_model.projection.runs.window import NONE, read_run_window
+from graph_model.projection.run_window import NONE, read_run_window
 
 
 @pytest.mark.parametrize("text", ["none", "newest:3", "newest:1000"])

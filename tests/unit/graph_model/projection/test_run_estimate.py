@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from graph_model.facts import is_of_run
-from graph_model.projection.runs.keeping import EXECUTIONS_LOOKED_AT, estimate_elements
-from graph_model.projection.runs.window import DEFAULT, RunWindow, read_run_window
+from graph_model.projection.kept_runs import EXECUTIONS_LOOKED_AT, estimate_elements
+from graph_model.projection.run_window import DEFAULT, RunWindow, read_run_window
 from tests.projections import SmallHeadwater, small_headwater
-from tests.unit.graph_model.projection.runs.test_graph_runs import WINDOWS, plans, run, take_steps
+from tests.unit.graph_model.projection.test_graph_runs import WINDOWS, plans, run, take_steps
 
 
 def lived(window: RunWindow, executions: int) -> SmallHeadwater:
