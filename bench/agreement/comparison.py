@@ -9,7 +9,7 @@ from typing import Final
 
 from bench.agreement.catalyst import Column
 from graph_model import labels
-from graph_model.producers.spline.columns.derivation import PlanColumns, derive
+from graph_model.producers.spline.column_derivation import PlanColumns, derive
 from graph_model.producers.spline.documents import ExecutionPlan
 from graph_model.sql import SqlStatement, translate
 

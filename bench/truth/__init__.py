@@ -2,11 +2,11 @@
 
     python -m bench.truth [--floor 0.9] [--json FILE] [--only NAME …] [--seeds 2]
 
-A job runs once over files with the listener on; ``graph_model.producers.spline.columns.derive``
-gives the edges of its plan. Then it runs again over the same rows with one source column changed,
-in several ways (``perturbation``), and the outcome is compared with the first one
-(``comparison``). The verdict on each edge, and each movement that no edge explains, comes from
-``verdicts``; ``report`` prints it.
+A job runs once over files with the listener on; ``derive`` of
+``graph_model.producers.spline.column_derivation`` gives the edges of its plan. Then it runs again
+over the same rows with one source column changed, in several ways (``perturbation``), and the
+outcome is compared with the first one (``comparison``). The verdict on each edge, and each movement
+that no edge explains, comes from ``verdicts``; ``report`` prints it.
 
 A statement that changes a table of Delta or Iceberg (``formats``) is held to the same: its table
 is made anew for each run from rows of which a column was changed, like the tables that it reads.

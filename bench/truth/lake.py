@@ -19,7 +19,7 @@ from bench.truth.formats import TableJob
 from bench.truth.jobs import Job, Unmeasurable
 from bench.truth.schema import Leaf, Table, select
 from bench.truth.verdicts import INDIRECT, Edge
-from graph_model.producers.spline.columns.derivation import derive
+from graph_model.producers.spline.column_derivation import derive
 from graph_model.producers.spline.documents import ExecutionPlan, read_plan
 from spark_agent_config.listener import Observation, observe
 from tests.recording_server import RecordingServer, recording_server

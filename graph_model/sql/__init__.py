@@ -1,7 +1,7 @@
 """SQL text -> what each statement reads and writes, and the columns behind each written column.
 
 Pure, on sqlglot; a dialect is a parameter. Schemas come with the call: nothing is looked up. The
-kinds of lineage are those of Spark plans (``graph_model.producers.spline.columns``).
+kinds of lineage are those of Spark plans (``graph_model.producers.spline.column_derivation``).
 
 In reading order:
 

@@ -7,9 +7,10 @@ too: each column is itself, IDENTITY. Where no schema lists its columns it is ``
 be one of them.
 
 The parts of an expression contribute to its value as in Spark plans
-(``graph_model.producers.spline.columns``): a value flows, an aggregate function makes AGGREGATION
-and any other TRANSFORMATION; conditions of CASE, IF and FILTER (WHERE …) and an ordering inside an
-aggregate are CONDITIONAL; PARTITION BY, ORDER BY and the arguments of ranking functions are WINDOW.
+(``graph_model.producers.spline.column_derivation``): a value flows, an aggregate function makes
+AGGREGATION and any other TRANSFORMATION; conditions of CASE, IF and FILTER (WHERE …) and an
+ordering inside an aggregate are CONDITIONAL; PARTITION BY, ORDER BY and the arguments of ranking
+functions are WINDOW.
 """
 
 from __future__ import annotations

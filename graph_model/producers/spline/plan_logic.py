@@ -17,7 +17,7 @@ from graph_model import identity, labels, naming
 from graph_model.naming import DatasetName, Rules, SchemaColumn
 from graph_model.producers.elements import LIFECYCLE_COMMANDS, ROW_LEVEL_COMMANDS
 from graph_model.producers.size_bounds import ELEMENTS_OF_A_COLUMN, MOST_ELEMENTS
-from graph_model.producers.spline.columns.derivation import (
+from graph_model.producers.spline.column_derivation import (
     MOST_DERIVATIONS,
     MOST_INFLUENCES,
     Derivation,
@@ -25,7 +25,7 @@ from graph_model.producers.spline.columns.derivation import (
     Influence,
     derive,
 )
-from graph_model.producers.spline.columns.valuation import HOWS, composed, kind_of
+from graph_model.producers.spline.column_values import HOWS, composed, kind_of
 from graph_model.producers.spline.documents import Constant, ExecutionPlan, Operation, type_text
 from graph_model.producers.spline.expressions.definitions import Definitions
 from graph_model.producers.spline.expressions.text import Renderer, operation_properties, shortened

@@ -13,7 +13,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from graph_model import labels
-from graph_model.producers.spline.columns.derivation import derive
+from graph_model.producers.spline.column_derivation import derive
 from graph_model.producers.spline.documents import read_plan
 from tests.e2e.spark.spark_jars import iceberg_jar, paths_for
 from tests.e2e.spark.table_format_worker import (

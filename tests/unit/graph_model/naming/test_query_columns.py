@@ -15,10 +15,9 @@ import pytest
 from graph_model import naming
 from graph_model.naming.jdbc import QueryLineage
 from graph_model.naming.rules import DEFAULT_RULES
-from graph_model.producers.spline import documents
-from graph_model.producers.spline.columns import derivation
+from graph_model.producers.spline import column_derivation, documents
 from graph_model.producers.spline.plan_logic import Logic, PlanDocument, read_logic
-from tests.unit.graph_model.producers.spline.columns.test_shapes import SHAPES
+from tests.unit.graph_model.producers.spline.test_column_shapes import SHAPES
 
 QUERIES: Final[list[dict[str, Any]]] = json.loads(
     (Path(__file__).parents[3] / "fixtures" / "jdbc_queries.json").read_text(encoding="utf-8")
@@ -140,7 +139,7 @@ def test_a_column_computed_in_query_and_plan_is_written_as_one_expression() -> N
     plan = documents.read_plan(
         json.loads((SHAPES / "jdbc_query" / "plan.json").read_text(encoding="utf-8"))
     )
-    assert derivation.derive(plan).gaps == ()
+    assert column_derivation.derive(plan).gaps == ()
     assert (
         logic_of("jdbc:mysql://h/hr:(select a, sum(b) as c from t group by a) q", "a", "c")
         .flows[1]

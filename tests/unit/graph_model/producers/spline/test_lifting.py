@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from graph_model.errors import InvalidDocument
-from graph_model.producers.spline import documents, lifting
-from graph_model.producers.spline.columns import derivation
+from graph_model.producers.spline import column_derivation, documents, lifting
 from graph_model.producers.spline.lifting import lift, lift_event
 from tests import captures
 
@@ -163,8 +162,8 @@ def test_a_lifted_plan_refers_to_expressions_in_its_params_as_its_twin_does() ->
 
 def test_a_lifted_plan_has_the_column_lineage_of_its_twin() -> None:
     old, new = the_same_job_in_both_versions()
-    assert derivation.derive(old).derivations
-    assert derivation.derive(old) == derivation.derive(new)
+    assert column_derivation.derive(old).derivations
+    assert column_derivation.derive(old) == column_derivation.derive(new)
 
 
 def test_a_plan_is_lifted_the_same_way_every_time_and_left_as_it_was() -> None:
@@ -270,7 +269,7 @@ def test_a_captured_plan_comes_back_from_api_1_with_the_sources_of_its_columns(n
             assert [tree(old, child) for child in old.attributes[identifier].children] == [
                 tree(new, child) for child in column.children
             ]
-        assert derivation.derive(old) == derivation.derive(new)
+        assert column_derivation.derive(old) == column_derivation.derive(new)
 
 
 def test_a_merge_in_api_1_does_not_tell_where_its_columns_come_from() -> None:
@@ -371,7 +370,7 @@ def test_a_union_stacks_its_inputs_by_position() -> None:
 
 def written_columns(document: dict[str, Any]) -> dict[str, set[str]]:
     """Per written column the read attributes behind it."""
-    found = derivation.derive(lifted(document))
+    found = column_derivation.derive(lifted(document))
     return {
         output: {one.source for one in found.derivations if one.output == place}
         for place, output in enumerate(found.outputs)
@@ -395,7 +394,7 @@ def test_the_operations_above_such_a_union_read_its_columns() -> None:
         reads=[read(2, "a", "b"), read(3, "c", "b"), read(8, "e", "f")],
     )  # fmt: skip
     assert written_columns(document) == {"z": {"a", "b", "c", "e", "f"}, "b~5": {"b", "f"}}
-    found = derivation.derive(lifted(document))
+    found = column_derivation.derive(lifted(document))
     assert {one.source for one in found.influences} == {"a", "c", "e"}
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from graph_model.facts import Facts
+from graph_model.producers.spline import column_values
 from graph_model.producers.spline import plan_logic as logic_module
-from graph_model.producers.spline.columns import valuation as valuation_module
-from graph_model.producers.spline.columns.derivation import derive
+from graph_model.producers.spline.column_derivation import derive
 from graph_model.producers.spline.documents import read_plan
 from graph_model.producers.spline.expressions.text import Renderer
 from graph_model.producers.spline.plan_logic import Logic, PlanDocument, read_logic
@@ -161,7 +161,7 @@ def test_expressions_of_all_edges_share_the_allowance(monkeypatch: pytest.Monkey
 
 
 def test_sets_of_columns_are_bounded_by_their_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(valuation_module, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(column_values, "MOST_BYTES", 10_000)
     found = derive(read_plan(everything_from_everything(400)))
     assert found.derivations == ()
     assert [gap.code for gap in found.gaps] == ["column-lineage-too-large"]

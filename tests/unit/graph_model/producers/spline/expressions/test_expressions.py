@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graph_model.producers.spline.columns.derivation import derive
+from graph_model.producers.spline.column_derivation import derive
 from graph_model.producers.spline.documents import ExecutionPlan, Reference
 from graph_model.producers.spline.expressions.forms import literal_text
 from graph_model.producers.spline.expressions.text import Renderer, operation_properties

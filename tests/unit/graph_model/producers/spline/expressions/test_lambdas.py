@@ -18,7 +18,7 @@ from graph_model.producers.spline.expressions import functions as lambdas_module
 from graph_model.producers.spline.expressions.functions import MERGES, MOST_NESTED
 from graph_model.producers.spline.expressions.text import Renderer
 from tests.builders import PlanBuilder, Step
-from tests.unit.graph_model.producers.spline.columns.test_columns import a_struct, gaps, lineage
+from tests.unit.graph_model.producers.spline.test_columns import a_struct, gaps, lineage
 
 
 def pick(plan: PlanBuilder, value: Reference, name: str) -> Reference:

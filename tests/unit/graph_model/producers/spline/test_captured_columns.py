@@ -13,14 +13,14 @@ from typing import Any, Final
 
 import pytest
 
-from graph_model.producers.spline.columns.derivation import derive
+from graph_model.producers.spline.column_derivation import derive
 from graph_model.producers.spline.documents import ExecutionPlan, Reference, read_plan
 from graph_model.producers.spline.expressions.text import Renderer
 from graph_model.producers.spline.lifting import lift
 from tests import captures
 
 EXPECTED: Final[dict[str, list[dict[str, Any]]]] = json.loads(
-    (Path(__file__).parents[5] / "fixtures" / "column_lineage.json").read_text("utf-8")
+    (Path(__file__).parents[4] / "fixtures" / "column_lineage.json").read_text("utf-8")
 )
 
 

@@ -27,10 +27,9 @@ from typing import Any, Final
 
 import pytest
 
-from graph_model.producers.spline import documents
-from graph_model.producers.spline.columns import derivation
+from graph_model.producers.spline import column_derivation, documents
 
-SHAPES: Final = Path(__file__).parents[5] / "fixtures" / "shapes"
+SHAPES: Final = Path(__file__).parents[4] / "fixtures" / "shapes"
 NAMES: Final = sorted(path.name for path in SHAPES.iterdir() if path.is_dir())
 DIRECT: Final = {"IDENTITY", "TRANSFORMATION", "AGGREGATION"}
 INDIRECT: Final = {"WINDOW", "CONDITIONAL"}
@@ -66,7 +65,7 @@ def expected_lineage(name: str) -> Lineage:
 
 
 def derived_lineage(plan: documents.ExecutionPlan) -> Lineage:
-    derived = derivation.derive(plan)
+    derived = column_derivation.derive(plan)
     names = [plan.attributes[output].name for output in derived.outputs]
     assert len(set(names)) == len(names), f"a shape has unique output names, not {names}"
     lines: dict[str, set[str]] = {name: set() for name in names}

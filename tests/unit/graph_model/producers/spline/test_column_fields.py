@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import labels, naming
-from graph_model.producers.spline import plan_logic
-from graph_model.producers.spline.columns import derivation
-from graph_model.producers.spline.columns.derivation import PlanColumns, derive
+from graph_model.producers.spline import column_derivation, plan_logic
+from graph_model.producers.spline.column_derivation import PlanColumns, derive
 from graph_model.producers.spline.documents import ExecutionPlan, Reference
 from graph_model.producers.spline.plan_logic import PlanDocument, read_logic
 from tests.builders import PlanBuilder, Step
@@ -411,7 +410,7 @@ def test_a_struct_beyond_the_bound_is_whole_with_a_gap() -> None:
 def test_too_many_fields_of_a_plan_are_left_out_and_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(derivation, "MOST_FIELDS", 5_000)
+    monkeypatch.setattr(column_derivation, "MOST_FIELDS", 5_000)
     assert codes(derive(wide(200, 10))) == set()
     columns = derive(wide(200, 30))
     assert codes(columns) == {labels.FIELDS_TOO_MANY}
@@ -420,7 +419,7 @@ def test_too_many_fields_of_a_plan_are_left_out_and_nothing_else(
 
 
 def test_long_paths_of_fields_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(derivation, "MOST_CHARACTERS", 500)
+    monkeypatch.setattr(column_derivation, "MOST_CHARACTERS", 500)
     assert codes(derive(wide(300))) == {labels.FIELDS_TOO_MANY}
 
 

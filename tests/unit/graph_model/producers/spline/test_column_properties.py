@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import labels
-from graph_model.producers.spline.columns.derivation import derive
-from graph_model.producers.spline.columns.valuation import Valuation
+from graph_model.producers.spline.column_derivation import derive
+from graph_model.producers.spline.column_values import Valuation
 from graph_model.producers.spline.documents import ExecutionPlan, Reference, read_plan
 from graph_model.producers.spline.expressions.definitions import Definitions
 from graph_model.producers.spline.expressions.text import Renderer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graph_model import labels
-from graph_model.producers.spline.columns.derivation import PlanColumns, derive
+from graph_model.producers.spline.column_derivation import PlanColumns, derive
 from graph_model.producers.spline.documents import ExecutionPlan, Reference
 from tests.builders import PlanBuilder, Step, a_plan
 
