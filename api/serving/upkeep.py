@@ -33,15 +33,16 @@ from api.intake.commands import Covered, choose_cutoffs, give
 from api.service import Service
 from graph_model.errors import HeadwaterError, count_of
 from graph_model.producers.commands import Cutoff, Prune, recorded_cutoffs
-from graph_model.retention.coverage import Retention, count_covered
-from graph_model.retention.policy import NightlyRun, RetentionPolicy, read_nightly_run
-from graph_model.retention.prune_steps import (
+from graph_model.retention.coverage import (
     MOST_EXECUTIONS,
     Move,
+    Retention,
     RetentionStep,
+    count_covered,
     next_step,
     worth_moving,
 )
+from graph_model.retention.policy import NightlyRun, RetentionPolicy, read_nightly_run
 from graph_model.stores.documents import DocumentState
 
 log = logging.getLogger("headwater.upkeep")

@@ -2,8 +2,8 @@
 
 In reading order:
 
-``coverage``       the documents that a forget or prune command names, computed when it is given
-``policy``         the setting HEADWATER_KEEP, and the note about its last night
-``prune_steps``    a prune in steps of a bounded number of executions
-``forecast``       the date when room runs out, from measured growth
+``coverage``   the documents that a forget or prune command names, computed when it is given;
+               a prune in steps of a bounded number of executions
+``policy``     the setting HEADWATER_KEEP, and the note about its last night
+``forecast``   the date when room runs out, from measured growth
 """

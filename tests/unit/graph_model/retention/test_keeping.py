@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from graph_model import identity
 from graph_model.producers.commands import Cutoff, Prune, recorded_cutoffs
+from graph_model.retention.coverage import Move, next_step, split_time, worth_moving
 from graph_model.retention.policy import RetentionPolicy, read_policy
-from graph_model.retention.prune_steps import Move, next_step, split_time, worth_moving
 from tests.contract.rows import an_execution
 from tests.projections import SmallHeadwater, budget, project, small_headwater
 from tests.unit.graph_model.producers.test_commands import DAY, START, command, daily
