@@ -10,7 +10,7 @@ from typing import Any
 from api.console.call import Call, add_command, add_settings, add_url
 from api.serving.machine import NEWEST_SPARK_JAVA
 from graph_model.errors import ConfigurationError
-from graph_model.stores.gremlin.engine import java
+from graph_model.stores.gremlin.engine import jars
 
 
 def serve(call: Call) -> int:
@@ -32,8 +32,8 @@ def demo(call: Call) -> int:
     command = [sys.executable, "-m", "spark_agent_config.demo", "--url", call.url()]
     # Spark's workers would take the first python3 in PATH, whatever its version
     environment = {**call.environment, "PYSPARK_PYTHON": sys.executable}
-    runtime = java.find_java(call.environment, newest=NEWEST_SPARK_JAVA)
-    if runtime.place == java.PACKAGE:
+    runtime = jars.find_java(call.environment, newest=NEWEST_SPARK_JAVA)
+    if runtime.place == jars.JAVA_PACKAGE:
         environment["JAVA_HOME"] = str(runtime.home)
     return subprocess.run(command, check=False, env=environment).returncode  # noqa: S603 - ours
 
@@ -93,9 +93,7 @@ Needs PySpark (make demo installs it). Prints links to the pages of its lineage.
 
 def fetch(call: Call) -> int:
     """Download the files that the first start needs, and compile the engine's script."""
-    from graph_model.stores.gremlin.engine import jars
-
-    runtime = java.find_java(call.environment)
+    runtime = jars.find_java(call.environment)
     archives = jars.fetch(call.environment)
     call.say(f"{len(archives)} archives in {jars.cache_folder(call.environment)}")
     jars.find_classes(runtime.program, archives, [jars.classes_folder(call.environment)])

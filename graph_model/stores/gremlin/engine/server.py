@@ -29,7 +29,7 @@ from typing import Final, Self
 from graph_model.errors import ConfigurationError, EngineError, GraphUnavailable
 from graph_model.stores.gremlin.connection import Limits
 from graph_model.stores.gremlin.dialect import EMBEDDED
-from graph_model.stores.gremlin.engine import jars, java
+from graph_model.stores.gremlin.engine import jars
 from graph_model.stores.gremlin.graph import open_graph
 
 DEFAULT_PORT: Final = 8182
@@ -108,7 +108,7 @@ class EmbeddedServer:
         with self._lock:
             if self.alive():
                 return
-            runtime = java.find_java(self._environment).program
+            runtime = jars.find_java(self._environment).program
             archives = jars.fetch(self._environment, progress=self._progress)
             check_port(self.port)
             if self.read_port is not None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from api.serving import machine
-from graph_model.stores.gremlin.engine import java
+from graph_model.stores.gremlin.engine import jars
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -63,7 +63,7 @@ def test_java_must_be_new_enough_and_for_spark_not_too_new(
     right: bool,
     said: str,
 ) -> None:
-    monkeypatch.setattr(java, "PACKAGE", "no_runtime_here")
+    monkeypatch.setattr(jars, "JAVA_PACKAGE", "no_runtime_here")
     finding = machine.check_java(a_java(tmp_path, version), spark=spark)
     assert finding.right is right
     assert said in finding.text

