@@ -38,13 +38,19 @@ class Weight(NamedTuple):
         Without the amount: runs of one job that exceed it by different numbers are one logical
         plan.
         """
-        if self.elements > MOST_ELEMENTS:
-            return f"more than {MOST_ELEMENTS:,} vertices and edges"
+        if self.elements_excess:
+            return self.elements_excess
         if self.characters > MOST_CHARACTERS:
             return f"more than {MOST_CHARACTERS:,} characters in the graph"
         if self.rows > MOST_ROWS:
             return f"more than {MOST_ROWS:,} rows of the catalogue"
         return ""
+
+    @property
+    def elements_excess(self) -> str:
+        """``excess`` of whatever holds these elements: it is asked for first."""
+        too_many = self.elements > MOST_ELEMENTS
+        return f"more than {MOST_ELEMENTS:,} vertices and edges" if too_many else ""
 
 
 def weigh(facts: Facts) -> Weight:
@@ -64,5 +70,7 @@ def excess_of(parts: Sequence[Part], weights: Iterable[Weight]) -> str:
     A fact in several parts counts once: parts are merged only where their sum exceeds a bound.
     """
     listed = list(weights)
+    if alone := next((weight.elements_excess for weight in listed if weight.elements_excess), ""):
+        return alone
     together = Weight(*(sum(numbers) for numbers in zip(*listed, strict=True)))
     return weigh(merge(parts)).excess if together.excess else ""

@@ -322,6 +322,8 @@ def _translate_run(
     if state.ended_at is not None or row.endless:
         _add_tree(collector, place, subject)
         plans = _plans_of_run(whole, statement, place, subject)
+        if state.ended_at is not None and any(plan.head.weight.elements_excess for plan in plans):
+            return SubjectTranslation(plans, collector.facts())  # its caller asks for less
         names = _namer(statement, subject)
         if state.ended_at is not None:
             base = _run_execution(state, place, subject)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -134,3 +135,32 @@ def test_a_reduction_that_leaves_nothing_out_is_not_translated(
     monkeypatch.setattr(translate, "_translate_run", noting)
     translate.read_run([many(100, 1, 0)])
     assert [len(statement.inputs) for statement in translated] == [100, 0]
+
+
+def test_the_executions_of_a_plan_beyond_the_bounds_are_not_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(size_bounds, "MOST_ELEMENTS", 100)
+    made: list[JobStatement] = []
+    add_executions = translate._add_executions
+
+    def noting(collector: Any, base: Any, plans: Any, statement: JobStatement, *more: Any) -> None:
+        made.append(statement)
+        add_executions(collector, base, plans, statement, *more)
+
+    monkeypatch.setattr(translate, "_add_executions", noting)
+    translation = translate.read_run([many(100, 1, 0)])
+    assert [len(statement.inputs) for statement in made] == [0]
+    codes = ("column-lineage-too-large", "facets-too-large", "datasets-too-many")
+    assert translation.left_out == tuple(
+        (code, "more than 100 vertices and edges") for code in codes
+    )
+
+
+def test_many_names_of_one_dataset_are_within_the_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So a count of names says nothing: partitions are folders of one dataset."""
+    monkeypatch.setattr(size_bounds, "MOST_ELEMENTS", 100)
+    event = many(0, 1, 0)
+    folders = many(150, 0, 0).inputs
+    read = tuple(replace(folder, name=f"t/n={at}") for at, folder in enumerate(folders))
+    assert translate.read_run([replace(event, inputs=read)]).left_out == ()
