@@ -49,3 +49,15 @@ test('a press shows ten more, a selected column is always drawn, and a narrow ta
   const narrow = wide(12, []);
   assert.equal(foldColumns(narrow), narrow);
 });
+
+test('more columns of a table push down what is below it, and move nothing else', () => {
+  const at = (id, x, y) => ({ ...table(id, x, 46 + 22 * 30 + 8), y });
+  const nodes = [at('s', 0, 400), at('t', 400, 400), at('u', 400, 1200), at('v', 800, 400)];
+  const columns = nodes.flatMap(({ id }) => Array.from({ length: 30 }, (_, number) => column(id, number)));
+  const model = toModel({ nodes: [...nodes, ...columns], edges: [edge('s0', 't0'), edge('s0', 'u0'), edge('t0', 'v0')] });
+  const tops = (opened) => [...foldColumns(model, { opened }).boxes.values()].map(({ y, height }) => y - height / 2);
+  const [before, after, whole] = ['', 't.20', 's.30,t.30,u.30,v.30'].map(tops);
+  assert.deepEqual([0, 1, 3].map((place) => after[place]), [0, 1, 3].map((place) => before[place]));
+  assert.ok(after[2] > before[2] + 9 * 20, 'the table below makes room');
+  assert.deepEqual([0, 1, 3].map((place) => whole[place]), [0, 1, 3].map((place) => before[place]), 'all opened, too');
+});

@@ -5,7 +5,7 @@
  */
 import { formatNumber } from './format.js';
 import { finish, titleHeight } from './model.js';
-import { settle } from '../drawing/layout.js';
+import { columnsOf, settle } from '../drawing/layout.js';
 
 const STEP = 10;
 /** So few more are shown rather than counted. */
@@ -49,17 +49,47 @@ export function tenMore(text, table) {
  * @returns {import('./model.js').Model} the very model where no table is wide
  */
 export function foldColumns(model, { opened = '', pinned = [] } = {}) {
-  const most = readRows(opened);
-  const wide = [...model.boxes.values()].filter((box) => box.rows.length > (most.get(box.id) ?? STEP) + SLACK);
+  const wide = [...model.boxes.values()].filter((box) => isFolded(box, STEP));
   if (wide.length === 0 || model.lanes?.length) return model;
   const kept = new Set([...pinned, model.focus]);
+  const first = folded(model, new Map(), kept);
+  settle(first.boxes, first.rows, first.links, new Set(wide.map(({ id }) => id)));
+  const most = readRows(opened);
+  const drawn = most.size > 0 ? folded(model, most, kept) : first;
+  if (drawn !== first) growDown(drawn.boxes, first.boxes);
+  return finish(drawn.boxes, drawn.rows, drawn.links, model.focus);
+}
+
+function isFolded({ rows }, most) {
+  return rows.length > most + SLACK;
+}
+
+/** Copies of the boxes, rows and links with so many columns of each table. */
+function folded(model, most, kept) {
   const boxes = new Map([...model.boxes].map(([id, box]) => [id, { ...box, rows: box.rows.map((row) => ({ ...row })) }]));
   const hidden = new Map();
-  for (const { id } of wide) foldOne(model, boxes.get(id), { most: most.get(id) ?? STEP, kept, hidden });
+  for (const [id, box] of boxes) if (isFolded(box, most.get(id) ?? STEP)) foldOne(model, box, { most: most.get(id) ?? STEP, kept, hidden });
   const rows = new Map([...boxes.values()].flatMap((box) => box.rows).map((row) => [row.id, row]));
-  const links = redirected(model, hidden);
-  settle(boxes, rows, links, new Set(wide.map(({ id }) => id)));
-  return finish(boxes, rows, links, model.focus);
+  return { boxes, rows, links: redirected(model, hidden) };
+}
+
+/**
+ * A table of which more is shown keeps its top and pushes down what is below it: nothing else moves.
+ * @param {Map<string, import('./model.js').Box>} boxes  moved
+ * @param {Map<string, import('./model.js').Box>} before where they stood with fewer columns
+ */
+function growDown(boxes, before) {
+  for (const column of columnsOf(before.values())) {
+    let pushed = 0;
+    for (const { id, y, height } of column) {
+      const box = boxes.get(id);
+      if (!box) continue;
+      const to = y - height / 2 + pushed + box.height / 2;
+      for (const row of box.rows) row.y += to - box.y;
+      box.y = to;
+      pushed += box.height - height;
+    }
+  }
 }
 
 function foldOne(model, box, { most, kept, hidden }) {
@@ -83,7 +113,7 @@ function restRow(box, shown, height) {
     id: `${PREFIX}${box.id}`,
     kind: 'column',
     label,
-    short: label,
+    short: `+ ${formatNumber(box.rows.length - shown)} more`,
     indent: 0,
     type: '',
     aside: '',
