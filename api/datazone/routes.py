@@ -24,7 +24,7 @@ from cachetools import LRUCache
 from flask import Response, current_app, jsonify, request
 from marshmallow import fields
 
-from api.datazone import graph, nodes
+from api.datazone import nodes
 from api.http.blueprint import (
     ASKING,
     DECLARING,
@@ -476,9 +476,9 @@ def asset_revisions(query: Mapping[str, Any], domain: str, identifier: str) -> R
 )
 def query_graph(query: Mapping[str, Any], body: Mapping[str, Any], domain: str) -> Response:
     """At most five steps, datasets and runs in turn: what was seen to flow until now."""
-    pattern = graph.read_pattern(body["match"], body["additionalAttributes"])
+    pattern = nodes.read_pattern(body["match"], body["additionalAttributes"])
     _checked(pattern.identifier)
-    drawn, following = graph.query(
+    drawn, following = nodes.query_graph(
         _sources(domain),
         pattern,
         limit=query["maxResults"],
