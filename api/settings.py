@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from graph_model.errors import ConfigurationError
-from graph_model.producers.counted_times import read_tolerance
+from graph_model.producers.bounds import read_tolerance
 from graph_model.projection.run_window import RunWindow, read_run_window
 from graph_model.retention.policy import RetentionPolicy, read_policy
 from graph_model.stores.gremlin.engine.memory import LEAST_HEAP_MB, fitting_heap, memory_limit

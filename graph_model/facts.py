@@ -182,7 +182,7 @@ class ExecutionRow(NamedTuple):
     """One execution: the row that history selects by. Times are epoch milliseconds (event time).
 
     ``at`` is the time from which answers count it, ``ahead`` how much later the time is that its
-    document claims (``producers.counted_times``): 0 but for a doubtful one.
+    document claims (``producers.bounds``): 0 but for a doubtful one.
 
     ``mode`` is overwrite, append or lifecycle; ``dynamic`` is True when an overwrite replaces only
     the partitions it touches; ``kind`` is ``write``, ``lifecycle``, ``read`` (it writes nothing:

@@ -25,7 +25,7 @@ from graph_model.errors import (
     ProgramCall,
     run_command,
 )
-from graph_model.producers.counted_times import TOLERANCE_MS, read_tolerance
+from graph_model.producers.bounds import TOLERANCE_MS, read_tolerance
 from graph_model.projection.run_window import DEFAULT, RunWindow, read_run_window
 
 if TYPE_CHECKING:

@@ -334,7 +334,7 @@ class ExecutionView:
     None: the main branch. ``former_name`` is set in the history of a table that was renamed later,
     ``location`` in the history of another location that shares files with the one written.
     ``at`` is the execution's own time, ``counted_at`` the one from which answers count it where its
-    own is doubtful (``producers.counted_times``).
+    own is doubtful (``producers.bounds``).
     """
 
     id: str

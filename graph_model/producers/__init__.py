@@ -7,11 +7,10 @@ In reading order:
 ``producer``       the seam: the protocols that a format implements, the values between
 ``registry``        the producers of a Headwater; documents of one subject key -> facts and states
 ``projections``     the writes and removals of one subject, and states and notes of its documents
-``counted_times``   the time from which answers count what a document reports
 ``spline``          execution plans and events of the Spline agent and of the listener
 ``openlineage``     events of OpenLineage's clients
 ``declared``        lineage that a person declares
 ``commands``        instructions and statements of people
 ``elements``        facts that every format makes: datasets, jobs, plans, executions, renames
-``size_bounds``     the size of a subject's facts, and its bounds
+``bounds``          the size of a subject's facts, and the time from which answers count them
 """

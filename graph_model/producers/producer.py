@@ -208,5 +208,5 @@ class Producer(Protocol):
 
     def translator(self, rules: Rules, clock_tolerance: int) -> Translator:
         """A translator of these documents; several may be in use at once. ``clock_tolerance``: that
-        of ``counted_times``, in milliseconds.
+        of ``bounds``, in milliseconds.
         """

@@ -5,7 +5,7 @@ A note names keys that a document's text gave twice with different values, which
     {"a": 1, "a": 2}  =>  {"a": 2, "_repeatedKeys": ["a"]}
 
 The field is part of the document, so that a backup, an export and a rebuild keep the note. Other
-notes name the parts that are too large for the graph (``producers.size_bounds``).
+notes name the parts that are too large for the graph (``producers.bounds``).
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from graph_model import identity, naming
 from graph_model.errors import HeadwaterError, InvalidDocument, Unavailable
 from graph_model.json_fields import JsonObject
 from graph_model.naming import Rules
+from graph_model.producers.bounds import TOLERANCE_MS
 from graph_model.producers.commands import Commands
-from graph_model.producers.counted_times import TOLERANCE_MS
 from graph_model.producers.declared import Declarations
 from graph_model.producers.openlineage.producer import OpenLineage
 from graph_model.producers.producer import (
@@ -38,7 +38,7 @@ from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocu
 class Producers:
     """Producers by the kinds of their documents. Raises ValueError where two share a kind.
 
-    ``clock_tolerance``: how far a document's time may be after its receipt (``counted_times``), in
+    ``clock_tolerance``: how far a document's time may be after its receipt (``bounds``), in
     milliseconds.
 
     ``additions`` are the kinds whose documents only add facts to others', ``bases`` the other kinds

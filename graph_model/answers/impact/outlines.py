@@ -17,7 +17,7 @@ from graph_model.errors import InvalidDocument
 from graph_model.facts import DatasetRow, Edge, Facts, JobRow, LogicalPlanRow, Vertex, merge
 from graph_model.lineage import HUB_LIMIT
 from graph_model.naming import Rules
-from graph_model.producers.counted_times import NO_RECEIPT
+from graph_model.producers.bounds import NO_RECEIPT
 from graph_model.producers.registry import PRODUCERS, Producers, Translation
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.documents import DocumentState, StoredDocument, Submission

@@ -7,7 +7,7 @@ In reading order:
 
 ``producer``    the producer of OpenLineage's events, and all events of a subject -> facts. Pure
 ``events``      events in one normal form, and all events of a run as one state
-``translate``   events -> facts, within ``size_bounds``
+``translate``   events -> facts, within ``bounds``
 ``rows``        the catalogue's rows beside executions: facets, checks, lists, declarations
 ``job_logic``   the logic of a job, without times and run ids: one value for each output
 ``datasets``    datasets and columns of an event under their canonical identity

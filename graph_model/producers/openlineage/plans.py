@@ -22,6 +22,7 @@ from graph_model.facts import (
     whole,
 )
 from graph_model.naming import JobName
+from graph_model.producers.bounds import Weight, weigh
 from graph_model.producers.elements import (
     add_column,
     add_column_edges,
@@ -32,7 +33,6 @@ from graph_model.producers.elements import (
 )
 from graph_model.producers.openlineage.datasets import Column, DatasetUse
 from graph_model.producers.openlineage.job_logic import RunLogic, StatedJob, read_logics
-from graph_model.producers.size_bounds import Weight, weigh
 
 _MOST_BYTES: Final = 64_000_000
 _HEAD_BYTES: Final = 1_000

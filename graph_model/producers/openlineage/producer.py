@@ -30,7 +30,7 @@ from graph_model.errors import InvalidDocument, Unavailable
 from graph_model.facts import ArrivalRow, ExecutionRow, Facts, Part, RunRow, SharedFacts, merge
 from graph_model.json_fields import JsonObject
 from graph_model.naming import Rules
-from graph_model.producers.counted_times import TOLERANCE_MS, count_times
+from graph_model.producers.bounds import TOLERANCE_MS, count_times
 from graph_model.producers.openlineage import OPENLINEAGE_VERSION
 from graph_model.producers.openlineage.events.accumulate import separate_runs
 from graph_model.producers.openlineage.events.documents import (

@@ -41,6 +41,7 @@ from graph_model.facts import (
 )
 from graph_model.labels import TOO_LARGE
 from graph_model.naming import DatasetName, JobName, Rules
+from graph_model.producers.bounds import Weight, excess_of, weigh
 from graph_model.producers.elements import (
     Rename,
     add_dataset,
@@ -107,10 +108,9 @@ from graph_model.producers.openlineage.rows import (
     declaration_rows,
     event_rows,
 )
-from graph_model.producers.size_bounds import Weight, excess_of, weigh
 from graph_model.values import shortened
 
-# Parts to leave out of a statement above the bounds of ``producers.size_bounds``.
+# Parts to leave out of a statement above the bounds of ``producers.bounds``.
 #
 #     all of it -> without columns -> without facets that name -> without datasets: the job alone
 #

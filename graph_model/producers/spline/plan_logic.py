@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 
 from graph_model import identity, labels, naming
 from graph_model.naming import DatasetName, Rules, SchemaColumn
+from graph_model.producers.bounds import ELEMENTS_OF_A_COLUMN, MOST_ELEMENTS
 from graph_model.producers.elements import LIFECYCLE_COMMANDS, ROW_LEVEL_COMMANDS
-from graph_model.producers.size_bounds import ELEMENTS_OF_A_COLUMN, MOST_ELEMENTS
 from graph_model.producers.spline.column_derivation import (
     MOST_DERIVATIONS,
     MOST_INFLUENCES,

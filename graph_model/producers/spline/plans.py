@@ -1,6 +1,6 @@
 """The facts of a plan without its executions (step 4 of the translation).
 
-A plan above the bounds of ``producers.size_bounds`` is left out in parts:
+A plan above the bounds of ``producers.bounds`` is left out in parts:
 
     all of it -> without columns -> without operations -> without its inputs: its write alone
 
@@ -29,6 +29,7 @@ from graph_model.facts import (
     properties,
 )
 from graph_model.naming import DatasetName, Rules
+from graph_model.producers.bounds import weigh
 from graph_model.producers.elements import (
     Column,
     Rename,
@@ -39,7 +40,6 @@ from graph_model.producers.elements import (
     add_use,
     hostless_names,
 )
-from graph_model.producers.size_bounds import weigh
 from graph_model.producers.spline.documents import ExecutionPlan, Operation
 from graph_model.producers.spline.plan_logic import (
     DatasetSchema,

@@ -21,7 +21,7 @@ from graph_model.errors import InvalidDocument
 from graph_model.facts import ArrivalRow, ExecutionRow, Facts
 from graph_model.json_fields import join, read_object
 from graph_model.naming import Rules
-from graph_model.producers.counted_times import count_times
+from graph_model.producers.bounds import count_times
 from graph_model.producers.producer import (
     NO_EFFECTS,
     Additions,

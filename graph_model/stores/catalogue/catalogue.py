@@ -428,7 +428,7 @@ def examine_file(database: Engine, journal: Journal) -> str | None:
 
 def count_doubtful(database: Engine, number: int, since: int) -> int:
     """How many executions of a catalogue that count from their receipt count from ``since`` (ms) or
-    later (``producers.counted_times``). Read beside a service; changes nothing.
+    later (``producers.bounds``). Read beside a service; changes nothing.
     """
     if database.dialect.name == "sqlite":
         file = catalogue_file(database, number)

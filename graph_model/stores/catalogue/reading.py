@@ -160,7 +160,7 @@ def until(column: sa.ColumnElement[int], at: int | None) -> tuple[sa.ColumnEleme
 
 
 def is_doubtful(of: Any) -> sa.ColumnElement[bool]:
-    """The condition that an execution counts from its receipt (``producers.counted_times``), in the
+    """The condition that an execution counts from its receipt (``producers.bounds``), in the
     words of its indexes.
     """
     doubtful: sa.ColumnElement[bool] = of.ahead > sa.literal_column("0")

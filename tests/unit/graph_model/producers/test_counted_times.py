@@ -18,7 +18,7 @@ from graph_model.facts import (
     merge,
 )
 from graph_model.naming import DEFAULT_RULES
-from graph_model.producers.counted_times import (
+from graph_model.producers.bounds import (
     NO_RECEIPT,
     TOLERANCE_MS,
     count_times,

@@ -12,7 +12,8 @@ from graph_model import labels
 from graph_model.errors import InvalidDocument
 from graph_model.facts import EventLabelRow, ExecutionRow, Facts, LogicalPlanRow, PartitionRow
 from graph_model.naming import DEFAULT_RULES
-from graph_model.producers import size_bounds
+from graph_model.producers import bounds
+from graph_model.producers.bounds import weigh
 from graph_model.producers.openlineage.events.documents import (
     RUN_EVENT_KIND,
     DatasetEvent,
@@ -22,7 +23,6 @@ from graph_model.producers.openlineage.events.documents import (
 )
 from graph_model.producers.openlineage.plans import heads_of
 from graph_model.producers.registry import Translation
-from graph_model.producers.size_bounds import weigh
 from graph_model.producers.spline import plans
 from graph_model.producers.spline.documents import PLAN_KIND, read_plan
 from graph_model.producers.spline.documents import read_event as read_execution_event
@@ -40,9 +40,9 @@ MANY = 1_000
 @pytest.fixture(autouse=True)
 def _small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hundredth of the real ones: the tests look at sizes, not at speed."""
-    monkeypatch.setattr(size_bounds, "MOST_ELEMENTS", 1_000)
-    monkeypatch.setattr(size_bounds, "MOST_CHARACTERS", 500_000)
-    monkeypatch.setattr(size_bounds, "MOST_ROWS", 2_000)
+    monkeypatch.setattr(bounds, "MOST_ELEMENTS", 1_000)
+    monkeypatch.setattr(bounds, "MOST_CHARACTERS", 500_000)
+    monkeypatch.setattr(bounds, "MOST_ROWS", 2_000)
     monkeypatch.setattr(plans, "MOST_PARTITIONS", 100)
     monkeypatch.setattr("graph_model.producers.openlineage.plans.heads_of", heads_of.__wrapped__)
 
@@ -403,7 +403,7 @@ def test_the_journal_tells_which_part_of_a_document_the_graph_does_not_take(
 
 
 def test_a_name_beyond_any_bound_is_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(size_bounds, "MOST_CHARACTERS", 1_000)
+    monkeypatch.setattr(bounds, "MOST_CHARACTERS", 1_000)
     with pytest.raises(InvalidDocument, match="more than 1,000 characters"):
         plan_facts(a_plan([a_read("s3://lake/a")], [], "r") | {"name": "n" * 2_000})
     with pytest.raises(InvalidDocument, match="more than 1,000 characters"):

@@ -9,7 +9,7 @@ import pytest
 
 from graph_model import labels, naming
 from graph_model.facts import LogicalPlanRow, SchemaRow
-from graph_model.producers import size_bounds
+from graph_model.producers import bounds
 from graph_model.producers.openlineage import columns, job_logic, translate
 from graph_model.producers.openlineage.events.accumulate import JobStatement
 from graph_model.producers.openlineage.events.documents import read_event
@@ -116,7 +116,7 @@ def test_a_name_is_read_once_however_many_the_event_has(monkeypatch: pytest.Monk
         return normalise(uri, *others)
 
     monkeypatch.setattr(naming, "normalise", counting)
-    monkeypatch.setattr(size_bounds, "MOST_ELEMENTS", 100)
+    monkeypatch.setattr(bounds, "MOST_ELEMENTS", 100)
     facts_of_run([many(100, 1, 1)])
     assert len(read) == len(set(read)) == 101
 
@@ -124,7 +124,7 @@ def test_a_name_is_read_once_however_many_the_event_has(monkeypatch: pytest.Monk
 def test_a_reduction_that_leaves_nothing_out_is_not_translated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(size_bounds, "MOST_ELEMENTS", 100)
+    monkeypatch.setattr(bounds, "MOST_ELEMENTS", 100)
     translated: list[JobStatement] = []
     translate_run = translate._translate_run
 
@@ -140,7 +140,7 @@ def test_a_reduction_that_leaves_nothing_out_is_not_translated(
 def test_the_executions_of_a_plan_beyond_the_bounds_are_not_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(size_bounds, "MOST_ELEMENTS", 100)
+    monkeypatch.setattr(bounds, "MOST_ELEMENTS", 100)
     made: list[JobStatement] = []
     add_executions = translate._add_executions
 
@@ -159,7 +159,7 @@ def test_the_executions_of_a_plan_beyond_the_bounds_are_not_made(
 
 def test_many_names_of_one_dataset_are_within_the_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """So a count of names says nothing: partitions are folders of one dataset."""
-    monkeypatch.setattr(size_bounds, "MOST_ELEMENTS", 100)
+    monkeypatch.setattr(bounds, "MOST_ELEMENTS", 100)
     event = many(0, 1, 0)
     folders = many(150, 0, 0).inputs
     read = tuple(replace(folder, name=f"t/n={at}") for at, folder in enumerate(folders))
