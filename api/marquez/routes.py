@@ -44,7 +44,7 @@ from graph_model.answers.openlineage import (
     find_dataset,
     find_job,
     name_of,
-    run_event_heads,
+    walk_events,
 )
 from graph_model.answers.search import search_names
 from graph_model.answers.sources import BoundedRows, Sources
@@ -53,6 +53,7 @@ from graph_model.facts import DatasetRow, JobRow
 from graph_model.governance.statements import walk_datasets
 from graph_model.lineage import Partial
 from graph_model.picture.json_form import to_json
+from graph_model.producers.openlineage.events.documents import RunEvent
 from graph_model.stores.graph import Direction
 from graph_model.stores.pages import JobOrder, Page, walk_rows
 from graph_model.values import iso, parse_instant
@@ -586,23 +587,23 @@ def events_of(query: Mapping[str, Any], namespace: str | None = None) -> Respons
 
 def _events(query: Mapping[str, Any], namespace: str | None) -> Response:
     after, before = query["after"], query["before"]
-    sources = current_sources()
-    heads, looked_at_most = run_event_heads(sources)
-    chosen = [
-        (head.time, position)
-        for position, head in heads.items()
-        if (namespace is None or head.namespace == namespace)
-        and (after is None or head.at >= after)
-        and (before is None or head.at < before)
-    ]
-    chosen.sort(reverse=query["sortDirection"] == "DESC")
-    positions = [position for _, position in _part(chosen, query)]
-    bodies = sources.journal.bodies(positions)
-    # One that was forgotten or damaged meanwhile is left out.
-    read = [bodies[position] for position in positions if position in bodies]
-    shown = [json.loads(body.content) for body in read if not body.damage]
-    partial = Partial("events", MOST_READ) if looked_at_most else None
-    return jsonify(events=shown, totalCount=len(chosen), partial=to_json(partial))
+    read_events: list[tuple[int, int, bytes]] = []
+    read = 0
+    for position, reported in walk_events(current_sources(), None, falling=True):
+        read += 1
+        event = None if reported is None else reported.event
+        if (
+            reported is not None
+            and isinstance(event, RunEvent)
+            and (namespace is None or event.job.namespace == namespace)
+            and (after is None or event.at >= after)
+            and (before is None or event.at < before)
+        ):
+            read_events.append((event.time, position, reported.document.body))
+    read_events.sort(reverse=query["sortDirection"] == "DESC")
+    shown = [json.loads(body) for _, _, body in _part(read_events, query)]
+    partial = Partial("events", MOST_READ) if read >= MOST_READ else None
+    return jsonify(events=shown, totalCount=len(read_events), partial=to_json(partial))
 
 
 # --- search --------------------------------------------------------------------------------------

@@ -10,11 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
-
-from cachetools import LRUCache
 
 from graph_model import identity, labels, naming
 from graph_model.answers import nodes
@@ -22,12 +19,7 @@ from graph_model.answers.openlineage_reports import shown_event
 from graph_model.answers.sources import Sources
 from graph_model.errors import DamagedDocument, NotFound
 from graph_model.naming import Rules
-from graph_model.producers.openlineage.events.documents import (
-    EVENT_KINDS,
-    RUN_EVENT_KIND,
-    Event,
-    RunEvent,
-)
+from graph_model.producers.openlineage.events.documents import EVENT_KINDS, Event
 from graph_model.stores.documents import DocumentState, StoredDocument
 
 
@@ -110,63 +102,6 @@ def walk_events(
             return
         read += len(documents)
         behind = documents[-1].position
-
-
-class RunEventHead(NamedTuple):
-    """What lists choose and sort a run event by: its time as epoch ms (``at``) and as fine as the
-    client wrote it, the namespace of its job.
-    """
-
-    at: int
-    time: int
-    namespace: str
-
-
-_HEADS: Final[LRUCache[str, RunEventHead]] = LRUCache(4 * MOST_READ)
-_HEADS_LOCK: Final = Lock()
-
-
-def run_event_heads(sources: Sources) -> tuple[dict[int, RunEventHead], bool]:
-    """By position the heads of those among the newest MOST_READ run events that are shown, and
-    whether so many were looked at.
-
-    A head is a function of the document's content and stays in memory: bodies are read once, not
-    for each page of a list. Where something is hidden they are read each time, for what they name.
-    """
-    heads: dict[int, RunEventHead] = {}
-    looked_at, behind = 0, None
-    while looked_at < MOST_READ:
-        outlines = sources.journal.in_order(
-            (RUN_EVENT_KIND,), behind, _AT_ONCE, falling=True, outlined=True
-        )
-        heads |= _heads(sources, outlines)
-        looked_at += len(outlines)
-        if len(outlines) < _AT_ONCE:
-            break
-        behind = outlines[-1].position
-    return heads, looked_at >= MOST_READ
-
-
-def _heads(sources: Sources, outlines: Iterable[StoredDocument]) -> dict[int, RunEventHead]:
-    contents = {
-        outline.position: outline.content_hash
-        for outline in outlines
-        if outline.state != DocumentState.FAILED
-    }
-    with _HEADS_LOCK:
-        heads = {
-            position: _HEADS[content]
-            for position, content in contents.items()
-            if content in _HEADS and not sources.governance.hidden
-        }
-    for reported in _visible(sources, sources.journal.documents(contents.keys() - heads.keys())):
-        event, document = reported.event, reported.document
-        if isinstance(event, RunEvent):
-            head = RunEventHead(event.at, event.time, event.job.namespace)
-            heads[document.position] = head
-            with _HEADS_LOCK:
-                _HEADS[document.content_hash] = head
-    return heads
 
 
 def _visible(sources: Sources, documents: Iterable[StoredDocument]) -> Iterator[ReportedEvent]:

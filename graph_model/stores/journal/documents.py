@@ -199,11 +199,10 @@ class JournalDocuments(JournalConnection):
         falling: bool,
         states: Collection[DocumentState] | None = None,
         most_bytes: int | None = None,
-        outlined: bool = False,
     ) -> tuple[StoredDocument, ...]:
-        """Documents of these kinds behind a position (None: from the end), with bodies unless
-        ``outlined``: by position, newest first if ``falling``. With ``most_bytes`` those that come
-        first and are not larger together; the first one in any case.
+        """Documents of these kinds behind a position (None: from the end), with bodies: by
+        position, newest first if ``falling``. With ``most_bytes`` those that come first and are
+        not larger together; the first one in any case.
         """
         position = documents.c.position
         asked = described.where(documents.c.kind.in_(sorted(kinds)))
@@ -217,7 +216,7 @@ class JournalDocuments(JournalConnection):
             if most_bytes is not None:
                 ends = tuple(accumulate(row.size for row in rows))
                 rows = rows[: max(bisect_right(ends, most_bytes), 1)]
-            return tuple(map(without_body, rows) if outlined else with_bodies(connection, rows))
+            return tuple(with_bodies(connection, rows))
 
     def principals(self, positions: Collection[int]) -> dict[int, str]:
         """Who sent each of these documents first."""

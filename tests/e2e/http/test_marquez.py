@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 from urllib.parse import quote
@@ -11,7 +11,6 @@ from uuid import UUID
 import pytest
 from flask.testing import FlaskClient
 
-from graph_model.stores.journal import documents
 from tests.e2e.small_client import client_of, running
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 
@@ -181,30 +180,6 @@ def test_events_are_listed_by_their_time(client: FlaskClient) -> None:
     assert get(client, "/events/lineage", limit=0)["totalCount"] == 3
     assert jobs("/events/etl") == jobs("/events") == jobs()
     assert jobs("/events/other") == []
-
-
-def test_a_page_of_events_reads_only_the_bodies_that_it_shows(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with closing(small_headwater()) as made:
-        events = [copied("a", f"t{n}", n) for n in range(6)]
-        made.accept(*map(lineage_event, events))
-        asking = client_of(made, 1_772_400_000_000)
-        assert get(asking, "/events/lineage", limit=1)["totalCount"] == 6
-        read: list[int] = []
-        read_bodies = documents.read_bodies
-
-        def noting(connection: Any, positions: Collection[int]) -> Any:
-            read.extend(positions)
-            return read_bodies(connection, positions)
-
-        monkeypatch.setattr(documents, "read_bodies", noting)
-        page = get(asking, "/events/lineage", limit=2, offset=1)
-        assert [event["job"]["name"] for event in page["events"]] == ["to t4", "to t3"]
-        assert (page["totalCount"], sorted(read)) == (6, [4, 5])
-        made.accept(lineage_event(copied("a", "t9", 9)))
-        assert get(asking, "/events/lineage", limit=0)["totalCount"] == 7
-        assert sorted(read) == [4, 5, 7]
 
 
 def test_a_node_was_created_when_a_run_named_it_first(client: FlaskClient) -> None:
