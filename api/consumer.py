@@ -42,8 +42,7 @@ from api.schemas.fields import (
     TextField,
 )
 from api.service import current_service
-from api.service.parts import answer_errors, current_sources, lacking
-from api.service.readiness import ask
+from api.service.parts import answer_errors, ask_parts, current_sources, lacking
 from graph_model.answers.consumer import executions, plan_documents
 from graph_model.answers.consumer.executions import EventPage, ListQuestion, Overview, PlanNode
 from graph_model.answers.consumer.plan_documents import AttributeGraph
@@ -594,7 +593,7 @@ def liveness() -> Response:
 )
 def readiness() -> Response:
     """The status of /health/ready, without its body."""
-    ready = ask(current_service()).status == "ready"
+    ready = ask_parts(current_service()).status == "ready"
     response = _empty(200 if ready else 503)
     if not ready:
         response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)

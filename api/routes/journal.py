@@ -19,7 +19,7 @@ from api.http.blueprint import OPEN, Blueprint
 from api.http.errors import RETRY_AFTER_SECONDS
 from api.schemas.fields import Choice, Flag, IntegerField, Query, RequestBody, TextField
 from api.service import current_service
-from api.service.readiness import ask
+from api.service.parts import ask_parts
 from api.service.storage import SAVED_NOTE, Report, RunsInGraph
 from graph_model import identity
 from graph_model.errors import InvalidFields, NotFound
@@ -397,7 +397,7 @@ def live() -> dict[str, Any]:
 )
 def ready() -> Response:
     """200 when documents are taken and the graph is up to date with the journal."""
-    readiness = ask(current_service())
+    readiness = ask_parts(current_service())
     response = jsonify(asdict(readiness))
     if readiness.status != "ready":
         response.status_code = 503

@@ -2,10 +2,10 @@
 
 In reading order:
 
-``parts``      the parts of a running Headwater, as the routes see them; the statements kept; the
-               sources of a question: stores, a deadline, the state of projection
-``readiness``  the state of the parts, for /status and /health
-``storage``    disk space: its use by part and by job, its growth, the date when the disk is full
+``parts``    the parts of a running Headwater, as the routes see them; the statements kept; the
+             sources of a question: stores, a deadline, the state of projection; the state of the
+             parts, for /status and /health
+``storage``  disk space: its use by part and by job, its growth, the date when the disk is full
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from api.http.metrics import Metrics
 from api.logs import set_up_logging, tells_every_request
 from api.routes.pages import missing_parts
 from api.service import Service
-from api.service.readiness import NewestAnswer
+from api.service.parts import NewestAnswer
 from api.service.storage import StorageUse
 from api.serving.storage import claim, hold_for_service, open_storage
 from api.serving.upkeep import Summary, Upkeep

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from api.service.readiness import NewestAnswer, ask
+from api.service.parts import NewestAnswer, ask_parts
 from graph_model.errors import EngineError, GraphUnavailable, JournalUnavailable, Unavailable
 from graph_model.stores.database import open_database, read
 from graph_model.stores.gremlin.graph import open_graph
@@ -114,7 +114,7 @@ def test_a_journal_in_which_damage_was_met_is_not_ok(tmp_path: Path) -> None:
 def test_readiness_and_refusals_tell_no_address(error: Exception) -> None:
     with headwater() as server:
         server.service = replace(server.service, graph=Away(error))
-        said = " ".join(ask(server.service).checks.values())
+        said = " ".join(ask_parts(server.service).checks.values())
         server.projector.state = "unavailable"
         assert "does not" in said
         assert not [word for word in SECRETS if word in said]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from api.service.readiness import ask
+from api.service.parts import ask_parts
 from api.service.storage import MEASURES_KEY, StorageUse
 from api.serving import doctor
 from api.serving.server import ENGINE_FOLDER
@@ -81,13 +81,16 @@ def test_readiness_tells_how_full_the_engine_is() -> None:
     with headwater() as running:
         running.projector.state = "ready"
         service = replace(running.service, engine_memory=lambda: Memory(1_500_000, 1024))
-        readiness = ask(service)
+        readiness = ask_parts(service)
         assert "HEADWATER_GREMLIN_HEAP" in readiness.checks["memory"]
         assert readiness.status == "ready", "nearly full is no reason to take it out of service"
         running.projector.full = "the graph is full"
-        assert (ask(service).status, ask(service).checks["room"]) == ("ready", "the graph is full")
-        assert "memory" not in ask(replace(service, engine_memory=lambda: None)).checks
-        assert "memory" not in ask(running.service).checks
+        assert (ask_parts(service).status, ask_parts(service).checks["room"]) == (
+            "ready",
+            "the graph is full",
+        )
+        assert "memory" not in ask_parts(replace(service, engine_memory=lambda: None)).checks
+        assert "memory" not in ask_parts(running.service).checks
 
 
 def test_readiness_warns_of_a_full_heap_while_the_graph_is_filled_too() -> None:
@@ -96,6 +99,6 @@ def test_readiness_warns_of_a_full_heap_while_the_graph_is_filled_too() -> None:
             running.journal, running.service.generations, lambda: 0, holds=lambda: True
         )
         running.projector.state = "rebuilding"
-        readiness = ask(replace(running.service, storage=storage))
+        readiness = ask_parts(replace(running.service, storage=storage))
         assert readiness.status == "rebuilding"
         assert "heap is full now" in readiness.checks["storage"]
