@@ -20,7 +20,7 @@ from api.service.parts import answer_not_found
 from api.settings import Settings
 from graph_model.errors import NotFound
 from graph_model.stores.keys import read_installation
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 
 _PRODUCER_PATHS: Final = frozenset(
     {f"{prefix}{path}" for prefix in producer.PREFIXES for path in producer.PATHS}

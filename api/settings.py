@@ -19,8 +19,8 @@ from graph_model.producers.bounds import read_tolerance
 from graph_model.projection.run_window import RunWindow, read_run_window
 from graph_model.retention.policy import RetentionPolicy, read_policy
 from graph_model.stores.gremlin.engine.memory import LEAST_HEAP_MB, fitting_heap, memory_limit
-from graph_model.stores.roles import ANONYMOUS_ROLES
 from graph_model.stores.uploads import split_place
+from graph_model.values import ANONYMOUS_ROLES
 
 PREFIX: Final = "HEADWATER_"
 PAGE: Final = Path(__file__).resolve().parent / "frontend"

@@ -18,6 +18,6 @@ Knows lineage and how to keep it; never Flask, never HTTP. In reading order:
 ``retention``            the documents that a forget or prune command covers
 ``errors``               every exception raised on purpose; how a console program ends with one
 ``json_fields``          small typed readers of JSON
-``values``               text as stores hold and lists compare it, a failure's cause; times; batches
+``values``               text as stores hold it, a failure's cause; times; batches; roles of keys
 ``regular_expressions``  users' regular expressions, run by RE2
 """

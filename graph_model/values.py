@@ -1,4 +1,4 @@
-"""Plain values: text as stores hold, lists compare and failures keep it; times; batches.
+"""Plain values: text as stores hold, lists compare and failures keep it; times; batches; roles.
 
 Of a failure's text a part is stored, and a line of it names the cause:
 
@@ -16,8 +16,9 @@ from __future__ import annotations
 import re
 import time
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 from itertools import islice
 from typing import Final, TypeVar, overload
 
@@ -170,3 +171,26 @@ def batched(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
     rest = iter(items)
     while batch := list(islice(rest, size)):
         yield batch
+
+
+# --- the roles of API keys: console, settings and their descriptions follow from them -------------
+
+
+class Role(StrEnum):
+    """A key has one or more; ``ADMIN`` has them all. A route names the one that it needs
+    (``api.http.blueprint``).
+    """
+
+    READER = "reader"
+    PRODUCER = "producer"
+    ADMIN = "admin"
+
+
+MAY: Final[Mapping[Role, str]] = {
+    Role.READER: "read",
+    Role.PRODUCER: "report",
+    Role.ADMIN: "do everything",
+}
+ROLES: Final = tuple(role.value for role in Role)
+ANONYMOUS_ROLES: Final = tuple(role.value for role in Role if role is not Role.ADMIN)
+"""The roles that a caller without a key can have."""

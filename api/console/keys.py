@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from api.console.call import Call, add_command, add_settings
 from graph_model.errors import ConfigurationError
-from graph_model.stores.roles import MAY, ROLES, Role
-from graph_model.values import iso, now
+from graph_model.values import MAY, ROLES, Role, iso, now
 
 if TYPE_CHECKING:
     from graph_model.stores.keys import Key, KeyRequest, SqlKeys

@@ -54,7 +54,7 @@ from api.http.blueprint import (
 from api.http.bodies import read_bounded
 from graph_model.errors import NotAllowed, NotAuthenticated, TooManyRequests, WrongSignature
 from graph_model.stores.keys import Key, signing_secret
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 
 ALGORITHM: Final = "AWS4-HMAC-SHA256"
 SKEW_MS: Final = 15 * 60 * 1000

@@ -43,7 +43,7 @@ from api.http.bodies import UNPACKING_MEMORY, is_gzip, require_json
 from api.http.errors import ErrorSchema, flatten
 from graph_model.documents.json_texts import parse_instruction
 from graph_model.errors import ForeignScope, InvalidFields
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 
 _READING: Final = frozenset({"GET", "HEAD"})
 ANONYMOUS_NAME: Final = "anonymous"

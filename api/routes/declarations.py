@@ -39,7 +39,7 @@ from graph_model.answers.nodes import open_found
 from graph_model.errors import NotAllowed, Rebuilding
 from graph_model.facts import DeclarationRow
 from graph_model.stores.pages import newest_page
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 
 MOST_DECLARATIONS: Final = 1_000
 MOST_SOURCES: Final = 500

@@ -37,7 +37,7 @@ from graph_model.stores.documents import DocumentState
 from graph_model.stores.forwarding import ForwardState
 from graph_model.stores.graph import Graph
 from graph_model.stores.journal import Journal
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 
 if TYPE_CHECKING:
     from graph_model.stores.gremlin.engine.supervisor import Memory

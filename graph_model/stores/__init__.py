@@ -17,7 +17,6 @@ In reading order:
 ``database``          the relational database under the journal and the catalogue
 ``keys``              API keys: the clients and people of a Headwater, and their roles
 ``forwarding``        where documents are sent on to, and how far that has come
-``roles``             the roles of API keys
 ``durability``        writes to disk that are complete before they are reported
 ``aws``               large bodies in a bucket of Amazon S3; sign-ins to database and Neptune
 ``uploads``           documents too large for a request or a message, by way of a bucket

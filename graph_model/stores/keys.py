@@ -36,7 +36,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import ConfigurationError, InvalidInput, NotFound, Unavailable
 from graph_model.stores.database import StoredText, insert_new, prepare, read, write
-from graph_model.stores.roles import ROLES, Role
+from graph_model.values import ROLES, Role
 
 RESERVED_NAMES: Final = frozenset({"anonymous", "console"})
 """Principals without a key: a key with such a name would look like one of them."""

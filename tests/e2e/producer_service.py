@@ -24,7 +24,7 @@ from graph_model.stores.database import open_database
 from graph_model.stores.documents import DocumentState, Receipt, Submission
 from graph_model.stores.journal import Journal
 from graph_model.stores.keys import ID_BYTES, SECRET_BYTES, KeyRequest, SqlKeys, make_key
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from tests.memory_graph import MemoryGraph
 
 NOW = 1_700_000_000_000

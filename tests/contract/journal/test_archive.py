@@ -37,7 +37,7 @@ from graph_model.stores.keys import (
     key_lines,
     make_key,
 )
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from tests.contract.databases import EVERY, empty_database
 from tests.contract.submissions import a_receipt, a_submission, an_event
 from tests.e2e.producer_service import a_plan as a_real_plan

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from graph_model.errors import InvalidInput, NotFound
 from graph_model.stores.database import open_database
 from graph_model.stores.keys import KeyRequest, NewKey, SqlKeys, make_key
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from tests.contract.databases import EVERY, empty_database
 
 

@@ -35,7 +35,7 @@ from graph_model.stores.documents import Submission
 from graph_model.stores.graph import elements_digest
 from graph_model.stores.journal import Journal
 from graph_model.stores.keys import ID_BYTES, SECRET_BYTES, KeyRequest, SqlKeys, make_key
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from pipeline.loading import load
 from pipeline.result import Result, open_files
 from tests.copies import producer

@@ -17,7 +17,7 @@ from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import Receipt, Submission
 from graph_model.stores.keys import ID_BYTES, SECRET_BYTES, KeyRequest, SqlKeys, make_key
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from spark_agent_config.capture.plan_document import execution_plan
 from tests import captures
 from tests.builders import PlanBuilder

@@ -20,7 +20,7 @@ from api.routes.impact import MOST_DOCUMENTS, ImpactReply, PlanCheckReply
 from graph_model.answers.impact.changes import relocate
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.stores.keys import Key
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from tests import impact_lake as lake
 from tests.builders import PlanBuilder
 from tests.e2e.small_client import CallOn, client_of, command, running

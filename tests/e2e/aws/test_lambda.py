@@ -35,7 +35,7 @@ from graph_model.stores.catalogue import Generations
 from graph_model.stores.documents import DocumentState, StoredDocument
 from graph_model.stores.journal import Journal
 from graph_model.stores.keys import ID_BYTES, SECRET_BYTES, KeyRequest, SqlKeys, make_key
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from tests.aws import Aws, environment_of, moto_server
 from tests.e2e.producer_service import SPLINE_1_2, a_plan, an_event
 from tests.lambda_runtime import (

@@ -23,7 +23,7 @@ from api.routes.declarations import (
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.facts import CommandRow
 from graph_model.stores.keys import Key
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from tests.e2e.small_client import client_of, running, told
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan

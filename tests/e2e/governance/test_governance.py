@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 
 from api.http.access import Keys, NoKeys
 from graph_model.stores.keys import Key
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from tests.e2e.small_client import client_of, running, told
 from tests.projections import SmallHeadwater, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan

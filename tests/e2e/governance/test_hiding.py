@@ -22,7 +22,7 @@ from graph_model import identity
 from graph_model.answers.consumer.plans import event_id
 from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow, LogicalPlanRow, RunRow
 from graph_model.stores.keys import Key
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from tests.e2e.small_client import client_of, running
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan

@@ -20,7 +20,7 @@ from collectors.destinations import JournalDestination
 from graph_model.documents.files import Piece, prepare
 from graph_model.errors import HeadwaterError
 from graph_model.producers.spline.documents import PLAN_KIND
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from spark_agent_config.configuration import API_KEY_HEADER, spline_properties
 from spark_agent_config.delivery.post import HttpSender, Post
 from tests.e2e.producer_service import SPLINE_1_2, Headwater, a_plan, an_event, errors_of, headwater

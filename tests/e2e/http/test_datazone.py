@@ -15,7 +15,7 @@ from botocore.config import Config
 from api.http.access import NoKeys
 from graph_model import identity
 from graph_model.stores.keys import Key, signing_secret
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from tests.e2e.small_client import client_of, running, serving_client
 from tests.projections import SmallHeadwater, small_headwater
 from tests.waiting import eventually

@@ -16,7 +16,7 @@ from graph_model.errors import JournalUnavailable
 from graph_model.retention.forecast import Forecast, Growth, Measure
 from graph_model.stores.documents import DocumentState
 from graph_model.stores.forwarding import ForwardState
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from tests.e2e.producer_service import (
     OTHER_PLAN_ID,
     SPLINE_1_2,

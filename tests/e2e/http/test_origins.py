@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from flask import Flask
 
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from tests.e2e.producer_service import SPLINE_1_2, Headwater, a_plan, errors_of, headwater
 
 SAFE = {"GET", "HEAD", "OPTIONS"}

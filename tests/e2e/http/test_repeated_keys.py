@@ -16,7 +16,7 @@ from api.service.parts import Refusals
 from collectors.kafka import KafkaRecord, read_record
 from graph_model.documents.files import Piece, recognise
 from graph_model.stores.documents import DocumentState
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from tests.e2e.openlineage.test_openlineage import BATCH, JSON, LINEAGE, RUN
 from tests.e2e.producer_service import SPLINE_1_2, Headwater, a_plan, an_event
 from tests.e2e.producer_service import headwater as in_memory

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from graph_model.sql import MOST_CHARACTERS
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from tests.e2e.producer_service import Headwater, headwater
 
 TEXT = {"sql": "INSERT INTO t SELECT * FROM s WHERE k = 'hunter2'", "dialect": "postgres"}

@@ -16,7 +16,7 @@ from graph_model.producers.openlineage.events.documents import (
     RUN_EVENT_KIND,
 )
 from graph_model.stores.documents import DocumentKind
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from tests.e2e.producer_service import Headwater, errors_of, headwater
 
 LINEAGE = "/api/v1/lineage"

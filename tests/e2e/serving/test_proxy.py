@@ -23,7 +23,7 @@ import pytest
 from api.logs import FIELDS
 from api.serving.connections import listening
 from api.serving.server import reserve
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from tests.e2e.producer_service import SPLINE_1_2, Headwater, a_plan
 from tests.ports import reserved_port
 

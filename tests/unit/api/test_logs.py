@@ -14,7 +14,7 @@ import pytest
 from api import logs
 from api.http.exchange import request_id_of
 from graph_model.stores.keys import KeyRequest, make_key
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 
 SECRET = "hunter2hunter2hunter2"
 KEY = make_key(KeyRequest("jobs", frozenset({Role.READER})), b"\x05" * 38, 1).text

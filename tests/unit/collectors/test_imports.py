@@ -24,7 +24,7 @@ from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import DocumentKind, Receipt
 from graph_model.stores.journal import Journal
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from tests.captures import load, names
 from tests.e2e.producer_service import Headwater, a_plan, an_event
 from tests.projections import submission

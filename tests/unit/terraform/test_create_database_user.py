@@ -14,7 +14,7 @@ import pytest
 from api.console.keys import create
 from graph_model.stores.database import open_database
 from graph_model.stores.keys import KeyRequest, SqlKeys
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from tests.contract.postgresql import missing, postgresql
 from tests.unit.terraform.scripts import load_script
 

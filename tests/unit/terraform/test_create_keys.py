@@ -13,7 +13,7 @@ import pytest
 from api.console.keys import create
 from graph_model.stores.database import open_database
 from graph_model.stores.keys import KeyRequest, SqlKeys
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 from tests.unit.terraform.scripts import load_script
 
 SCRIPT = "modules/setup/create_keys.py"

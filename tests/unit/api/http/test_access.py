@@ -24,7 +24,7 @@ from graph_model.stores.keys import (
     make_key,
     masked,
 )
-from graph_model.stores.roles import Role
+from graph_model.values import Role
 
 
 def routes_alone() -> Flask:
