@@ -38,7 +38,7 @@ WATCHED: Final = (
     str(ROOT / "collectors" / "sqs"),
     str(ROOT / "graph_model" / "stores" / "uploads.py"),
     str(ROOT / "graph_model" / "stores" / "journal" / "arrivals.py"),
-    str(ROOT / "graph_model" / "stores" / "journal" / "large_bodies.py"),
+    str(ROOT / "graph_model" / "stores" / "journal" / "stored_bodies.py"),
 )
 ALL: Final = os.environ.get("HEADWATER_TEST_CRASHES") == "all"
 SOME: Final = 15
@@ -204,11 +204,11 @@ def test_the_gateways_function_can_be_killed_at_every_line(aws: Aws, tmp_path: P
     lines = lines_of(lambda: accept(deploy(aws, tmp_path / "whole")), WATCHED)
     assert len(lines) > 100
     deployment = deploy(aws, tmp_path / "killed")
-    for line in tried(lines):
+    for number, line in enumerate(tried(lines)):
         in_another_process(partial(accept, deployment), line)
-        found = [one["id"] for one in deployment.journalled()]
-        assert found in ([], [plan["id"]])
-        if found:
-            deployment = deploy(aws, tmp_path / f"after-{line[1]}-{len(line[0])}")
+        kept = [document["id"] for document in deployment.journalled()]
+        assert kept in ([], [plan["id"]])
+        if kept:
+            deployment = deploy(aws, tmp_path / f"after-{number}")
     accept(deployment)
     assert [one["id"] for one in deployment.journalled()] == [plan["id"]]

@@ -29,15 +29,17 @@ observation = observe(spark, sys.argv[1], spill=sys.argv[2] + "/spill")
 _WRITE = """
 spark.range(3).write.parquet(sys.argv[2] + "/out")
 """
-#: A listener in front of ours, which holds up Spark's bus until the gate opens.
+#: A listener in front of ours, which holds up Spark's bus until the gate opens. ``reached``: the
+#: bus has begun with the query, and will tell all listeners that it had at that moment.
 _SLOW = """
 import atexit, threading
 from pyspark.java_gateway import ensure_callback_server_started
 
-gate = threading.Event()
+gate, reached = threading.Event(), threading.Event()
 
 class Slow:
     def onSuccess(self, *_):
+        reached.set()
         gate.wait(200)
 
     def onFailure(self, *_):
@@ -49,6 +51,7 @@ class Slow:
 _LATE = """
 import time
 
+assert reached.wait(200)
 answers = [observation.flush(0.2), observation.close(0.2)]
 gate.set()
 for _ in range(600):
