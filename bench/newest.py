@@ -34,10 +34,10 @@ from typing import Final
 
 from bench.selection import select
 from graph_model.errors import ConfigurationError
+from graph_model.stores.gremlin.engine.jars import REPOSITORY_SETTING, Jar, source_of
 
 _ROOT: Final = Path(__file__).parents[1]
 _PLACE: Final = _ROOT / "build" / "newest"
-_MAVEN: Final = "https://repo1.maven.org/maven2"
 _FAILED: Final = re.compile(r"^(?:FAILED|ERROR) \S*?::(\S+)", re.MULTILINE)
 _MOST_NAMED: Final = 5
 AS_TESTED, PASSED, BROKE, NOT_RUN, UNKNOWN = "as tested", "passed", "broke", "not run", "unknown"
@@ -195,9 +195,8 @@ def find_newest(client: Client) -> str:
     """
     if client.archives:
         group, name, _ = client.archives[0].split(":")
-        address = f"{_MAVEN}/{group.replace('.', '/')}/{name}/maven-metadata.xml"
-        with urllib.request.urlopen(address, timeout=60) as answer:
-            return newest_release(answer.read().decode())
+        metadata = _read(f"{group.replace('.', '/')}/{name}/maven-metadata.xml")
+        return newest_release(metadata.decode())
     done = _call([sys.executable, "-m", "pip", "index", "versions", client.name, *_QUIET])
     return done.split("(", 1)[1].split(")", 1)[0]
 
@@ -245,12 +244,21 @@ def _installed(client: Client, version: str, folder: Path) -> dict[str, str]:
 
 
 def _archive(coordinate: str, folder: Path) -> Path:
-    group, name, version = coordinate.split(":")
-    file = f"{name}-{version}.jar"
+    jar = Jar(coordinate, sha256="", size=0)  # no lock knows the newest
     folder.mkdir(parents=True, exist_ok=True)
-    address = f"{_MAVEN}/{group.replace('.', '/')}/{name}/{version}/{file}"
-    urllib.request.urlretrieve(address, folder / file)
-    return folder / file
+    place = folder / jar.filename
+    place.write_bytes(_read(jar.path))
+    return place
+
+
+def _read(path: str) -> bytes:
+    """A file of the Maven repository that the service's archives come from. Raises OSError."""
+    source = source_of(os.environ.get(REPOSITORY_SETTING))
+    if isinstance(source, Path):
+        return (source / path).read_bytes()
+    with urllib.request.urlopen(f"{source}/{path}", timeout=60) as answer:
+        content: bytes = answer.read()
+    return content
 
 
 def _call(command: Sequence[str]) -> str:
