@@ -8,7 +8,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ import pytest
 from graph_model.stores.gremlin.engine.jars import fetch, locked
 from tests.e2e.spark.test_listener import python_of, run_worker
 from tests.plan_reader import origins, sources
+from tests.ports import reserved_port
 
 pytestmark = [pytest.mark.spark, pytest.mark.part("kafka"), pytest.mark.timeout(1_200)]
 
@@ -51,12 +52,11 @@ def jars() -> Sequence[Path]:
 def servers(
     jars: Sequence[Path],
     tmp_path_factory: pytest.TempPathFactory,
-    free_tcp_port_factory: Callable[[], int],
 ) -> Iterator[str]:
     """The address of a broker, which ends with the tests."""
     java = shutil.which("java") or f"{os.environ.get('JAVA_HOME')}/bin/java"
     folder = tmp_path_factory.mktemp("broker")
-    broker, controller = free_tcp_port_factory(), free_tcp_port_factory()
+    broker, controller = reserved_port(), reserved_port()
     settings = folder / "server.properties"
     settings.write_text(_SETTINGS.format(broker=broker, controller=controller, folder=folder))
     program = [java, "-Xmx384m", "-cp", os.pathsep.join(map(str, jars))]
