@@ -205,7 +205,14 @@ def harvest_dbt(call: Call) -> int:
     from collectors.harvesting.dbt import DbtArtifacts
 
     options = call.options
-    source = DbtArtifacts(options.artefacts, options.datasets, options.region, options.namespace)
+    source = DbtArtifacts(
+        options.artefacts,
+        options.datasets,
+        options.region,
+        options.namespace,
+        options.telemetry,
+        call.say,
+    )
     return _run(call, source)
 
 
@@ -410,6 +417,11 @@ prefix every folder with a manifest.json is taken. No artefact says where dbt's 
     dbt.add_argument(
         "--datasets", required=True, metavar="NAMESPACE", help="of the tables, as OpenLineage's"
     )
+    dbt.add_argument(
+        "--telemetry", default="", metavar="FILE",
+        help="of dbt 2's --otel-file-name, from the folder on: ../logs/telemetry.jsonl; it says "
+        "what ran where there is no run_results.json",
+    )  # fmt: skip
     _add_region(dbt)
     _add_redshift(sources)
     postgresql = _add_source(

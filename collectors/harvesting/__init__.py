@@ -11,6 +11,7 @@ source. In reading order:
 ``athena``   the history of Amazon Athena
 ``redshift`` the history of Amazon Redshift, by sessions and transactions
 ``dbt``      dbt's artefacts: models, seeds, snapshots, sources, exposures, tests
+``fusion``   what dbt 2 writes beside them: its information schema and telemetry
 ``postgresql``  the catalogue of a PostgreSQL database: tables, views, procedures
 ``datazone`` the lineage events of an Amazon DataZone domain
 """

@@ -3,8 +3,9 @@
     manifest     models, seeds, snapshots, sources, exposures, tests; the compiled text of each
     catalog      the columns that the warehouse has (dbt docs generate)
     results      what ran, when, how it ended
-    info_schema  the columns of each node, and what they come from, as dbt 2's static analysis
-                 found them: Parquet files, which pyarrow reads where it is installed
+    info_schema  the columns of each node, as dbt 2's static analysis found them: Parquet files,
+                 which pyarrow reads where it is installed
+    telemetry    what ran, from dbt 2's JSON lines, where there is no run_results.json
 
 A node that ran is a run of the job of its unique id, as dbt-ol names it from dbt's log; one that
 was only compiled is declared. Artefacts are read by key, not by a version's classes: dbt 1 and 2
@@ -13,18 +14,27 @@ differ in what else they hold.
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
-import io
 import json
+import posixpath
 import uuid
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from collectors.harvesting.amazon import open_client, requests_to
+from collectors.harvesting.fusion import (
+    EVOLUTIONS,
+    ColumnSource,
+    DbtAnalysis,
+    ReadRows,
+    Row,
+    parquet_rows,
+    read_analysis,
+    results_of_telemetry,
+)
 from collectors.harvesting.queries import (
     Event,
     error_facets,
@@ -34,7 +44,6 @@ from collectors.harvesting.queries import (
     table_facets,
 )
 from collectors.harvesting.rounds import Harvested
-from graph_model import labels
 from graph_model.errors import ConfigurationError, HeadwaterError, Unavailable
 from graph_model.json_fields import JsonObject
 from graph_model.sql import DIALECTS, qualified_name, quoted_name, translate
@@ -49,6 +58,7 @@ _STATES: Final[Mapping[str, str]] = {
     "partial success": "COMPLETE",
     "error": "FAIL",
     "fail": "FAIL",
+    "canceled": "ABORT",
 }
 _VERDICTS: Final[Mapping[str, bool]] = {
     "pass": True, "success": True, "warn": False, "fail": False, "error": False,
@@ -58,31 +68,15 @@ _REPLACING: Final = frozenset({"table", "view", "materialized_view", "seed"})
 _COLUMNS: Final = "info_schema/v1/dbt.node_columns.parquet"
 _LINEAGE: Final = "info_schema/v1/dbt.column_lineage.parquet"
 _PYARROW: Final = "pip install 'pyarrow>=15'"
-#: How dbt's analysis says that a column comes from another.
-_EVOLUTIONS: Final[Mapping[str, Mapping[str, str]]] = {
-    "copy": {"type": labels.DIRECT, "subtype": labels.IDENTITY},
-    "mod": {"type": labels.DIRECT, "subtype": labels.TRANSFORMATION},
-    "scan": {"type": labels.INDIRECT},
-}
-_STRENGTH: Final = tuple(_EVOLUTIONS)
+_STRENGTH: Final = tuple(EVOLUTIONS)
 _DIALECTS: Final[Mapping[str, str]] = {"sqlserver": "tsql", "fabric": "tsql", "synapse": "tsql"}
-
-
-Row = Mapping[str, Any]
-ReadRows = Callable[[bytes], Sequence[Row]]
-
-
-def parquet_rows(content: bytes) -> Sequence[Row]:
-    """The rows of a Parquet file. Raises ImportError without pyarrow, ValueError for no Parquet."""
-    parquet = importlib.import_module("pyarrow.parquet")
-    rows: Sequence[Row] = parquet.read_table(io.BytesIO(content)).to_pylist()
-    return rows
 
 
 class DbtArtifacts:
     """A HarvestSource: the artefacts of one folder, or of every folder below an S3 prefix.
 
     ``datasets`` is the namespace of dbt's tables, which no artefact says: postgres://host:5432.
+    ``telemetry`` is the file of ``dbt --otel-file-name``, as seen from each folder.
     """
 
     name = "dbt"
@@ -95,8 +89,12 @@ class DbtArtifacts:
         datasets: str,
         region: str = "",
         jobs: str = "",
+        telemetry: str = "",
+        say: Callable[[str], None] = print,
         read_rows: ReadRows = parquet_rows,
     ) -> None:
+        self._telemetry = telemetry
+        self._say = say
         self._read_rows = read_rows
         self._place = place
         self._datasets = datasets
@@ -110,6 +108,7 @@ class DbtArtifacts:
             "datasets": self._datasets,
             "jobs": self._jobs,
             "info_schema": "read" if parquet else f"not read: {_PYARROW}",
+            **({"telemetry": self._telemetry} if self._telemetry else {}),
         }
 
     def findings(self, since: int, known: Container[str]) -> Iterator[Harvested]:
@@ -126,8 +125,8 @@ class DbtArtifacts:
             project = _Project(
                 manifest,
                 self._read(folder, "catalog.json") or {},
-                self._read(folder, "run_results.json") or {},
-                _analysis(self._rows(folder, _COLUMNS), self._rows(folder, _LINEAGE)),
+                self._results(folder),
+                read_analysis(self._rows(folder, _COLUMNS), self._rows(folder, _LINEAGE)),
                 self._datasets,
                 self._jobs,
             )
@@ -164,6 +163,23 @@ class DbtArtifacts:
             raise HeadwaterError(f"{folder}/{name}: expected a JSON object")
         return artefact
 
+    def _results(self, folder: str) -> JsonObject:
+        """What ran: of run_results.json, else of the telemetry; {} without either."""
+        results = self._read(folder, "run_results.json")
+        if results is not None or not self._telemetry:
+            return results or {}
+        try:
+            content = self._content(folder, self._telemetry)
+        except OSError as error:
+            raise ConfigurationError(f"{folder}/{self._telemetry}: {error.strerror}") from error
+        if content is None:
+            self._say(f"  {folder}: neither run_results.json nor {self._telemetry}")
+            return {}
+        results, unread = results_of_telemetry(content)
+        if unread:
+            self._say(f"  {folder}/{self._telemetry}: {unread:,} lines are no records of dbt's")
+        return results
+
     def _rows(self, folder: str, name: str) -> Sequence[Row]:
         """() where dbt wrote no such file, or nothing is installed that reads it."""
         try:
@@ -184,7 +200,7 @@ class DbtArtifacts:
             with path.open("rb") as file:
                 return _bounded(file.read(_MOST_BYTES + 1), path)
         bucket, _, prefix = folder.removeprefix(_S3).partition("/")
-        key = f"{prefix}/{name}".lstrip("/")
+        key = posixpath.normpath(f"{prefix}/{name}").lstrip("/")
         with requests_to("S3"):
             try:
                 answer = self._s3.get_object(Bucket=bucket, Key=key)
@@ -197,48 +213,6 @@ def _bounded(content: bytes, where: object) -> bytes:
     if len(content) > _MOST_BYTES:
         raise HeadwaterError(f"{where}: larger than {_MOST_BYTES >> 20} MB")
     return content
-
-
-# --- what dbt 2's static analysis found -----------------------------------------------------------
-
-
-class _Source(NamedTuple):
-    """A column that another one comes from, of a node; ``column`` "" is a condition of the node."""
-
-    column: str
-    node: str
-    source: str
-    evolution: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Analysis:
-    """By node: its columns (name, type) in order, and what they come from."""
-
-    columns: Mapping[str, Sequence[tuple[str, str]]]
-    sources: Mapping[str, Sequence[_Source]]
-
-
-def _analysis(columns: Sequence[Row], lineage: Sequence[Row]) -> _Analysis:
-    """Rows are read by key: dbt adds columns to these tables between releases."""
-    listed: dict[str, list[tuple[int, str, str]]] = {}
-    for row in columns:
-        place = row.get("column_index")
-        kinds = (row.get(f"data_type{of}") for of in ("_actual", "_inferred", "", "_declared"))
-        column = (place if isinstance(place, int) else 0, str(row.get("column_name") or ""))
-        kind = next((kind for kind in kinds if isinstance(kind, str) and kind), "")
-        listed.setdefault(str(row.get("node_unique_id")), []).append((*column, kind))
-    sources: dict[str, list[_Source]] = {}
-    for row in lineage:
-        names = ("child_column_name", "parent_node_unique_id", "parent_column_name", "evolution")
-        source = _Source(*(str(row.get(name) or "") for name in names))
-        if source.source and source.evolution in _EVOLUTIONS:
-            sources.setdefault(str(row.get("child_node_unique_id")), []).append(source)
-    in_order = {
-        node: [(name, kind) for _, name, kind in sorted(fields) if name]
-        for node, fields in listed.items()
-    }
-    return _Analysis(in_order, sources)
 
 
 # --- artefacts -> events -------------------------------------------------------------------------
@@ -302,7 +276,7 @@ class _Project:
         manifest: JsonObject,
         catalog: JsonObject,
         results: JsonObject,
-        analysis: _Analysis,
+        analysis: DbtAnalysis,
         datasets: str,
         jobs: str,
     ) -> None:
@@ -468,7 +442,7 @@ class _Project:
                 "namespace": self._datasets,
                 "name": qualified_name(table.relation),
                 "field": source.source,
-                "transformations": [dict(_EVOLUTIONS[source.evolution])],
+                "transformations": [dict(EVOLUTIONS[source.evolution])],
             }
             if source.column:
                 fields.setdefault(source.column, {"inputFields": []})["inputFields"].append(flow)
@@ -487,10 +461,10 @@ class _Project:
         statements = translate(text, self._dialect, schemas=schemas) if text else ()
         return bool(statements) and not any(statement.gaps for statement in statements)
 
-    def _stored_sources(self, key: str) -> Iterator[_Source]:
+    def _stored_sources(self, key: str) -> Iterator[ColumnSource]:
         """The columns of tables behind those of a node, through ephemeral models."""
         waiting = [(source, 0) for source in reversed(self._analysis.sources.get(key, ()))]
-        seen = set[_Source]()
+        seen = set[ColumnSource]()
         while waiting:
             source, level = waiting.pop()
             parent = self._nodes.get(source.node)

@@ -13,6 +13,7 @@ from botocore.response import StreamingBody
 from botocore.stub import Stubber
 
 from collectors.harvesting.dbt import DbtArtifacts
+from collectors.harvesting.fusion import results_of_telemetry
 from graph_model import labels
 from graph_model.documents.files import Piece, classify, prepare
 from graph_model.errors import HeadwaterError, Unavailable
@@ -20,6 +21,7 @@ from graph_model.producers.openlineage.events.documents import RunEvent, read_ev
 from tests.openlineage_facts import facts_of_run
 
 CLUSTER: Final = "postgres://db:5432"
+FIXTURES: Final = Path(__file__).parents[3] / "fixtures" / "dbt"
 AT: Final = "2026-03-01T12:00:00.000000Z"
 
 
@@ -366,3 +368,84 @@ def test_an_information_schema_that_is_being_written_is_read_later(tmp_path: Pat
     (tmp_path / "info_schema" / "v1" / "dbt.column_lineage.parquet").write_text("PAR1")
     with pytest.raises(Unavailable, match="expected Parquet"):
         events_of(source)
+
+
+# --- what dbt 2's telemetry says ------------------------------------------------------------------
+
+TELEMETRY: Final = (FIXTURES / "telemetry.jsonl").read_bytes()
+
+
+def test_telemetry_has_the_results_of_the_newest_invocation_that_ended() -> None:
+    results, unread = results_of_telemetry(TELEMETRY)
+    assert results["metadata"]["invocation_id"] == "0195f000-0000-7000-8000-000000000002"
+    assert {
+        result["unique_id"]: (result["status"], result["message"]) for result in results["results"]
+    } == {
+        "seed.shop.raw": ("success", ""),
+        "model.shop.orders": ("success", ""),
+        "test.shop.unique_orders_id": ("fail", ""),
+        "test.shop.not_null_orders_id": ("pass", ""),
+        "model.shop.broken": ("error", "relation dev.shop.gone does not exist"),
+        "model.shop.behind": ("skipped", ""),
+    }
+    assert unread == 2  # a line of text, and one that dbt is writing
+
+
+def test_what_ran_is_known_from_telemetry_without_run_results(tmp_path: Path) -> None:
+    target, logs = tmp_path / "target", tmp_path / "logs"
+    target.mkdir()
+    logs.mkdir()
+    (logs / "telemetry.jsonl").write_bytes(TELEMETRY)
+    artefacts(target, manifest=a_manifest())
+    told: list[str] = []
+    source = DbtArtifacts(
+        str(target), CLUSTER, telemetry="../logs/telemetry.jsonl", say=told.append
+    )
+    events = events_of(source)
+    assert [(one["eventType"], one["eventTime"][11:19]) for one in events["model.shop.orders"]] == [
+        ("START", "12:00:10"),
+        ("COMPLETE", "12:01:10"),
+    ]
+    (tested,) = events["model.shop.orders.test"][1]["inputs"]
+    assert tested["inputFacets"]["dataQualityAssertions"]["assertions"] == [
+        {"assertion": "unique", "success": False, "column": "id"}
+    ]
+    assert told == [f"  {target}/../logs/telemetry.jsonl: 2 lines are no records of dbt's"]
+    assert source.settings()["telemetry"] == "../logs/telemetry.jsonl"
+
+
+def test_run_results_are_read_before_telemetry(tmp_path: Path) -> None:
+    (tmp_path / "telemetry.jsonl").write_bytes(TELEMETRY)
+    artefacts(tmp_path, manifest=a_manifest(), run_results=RESULTS)
+    source = DbtArtifacts(str(tmp_path), CLUSTER, telemetry="telemetry.jsonl")
+    assert {one.mark for one in source.findings(0, ())} == {"r1"}
+
+
+def test_telemetry_that_is_not_there_is_told_and_the_models_are_declared(tmp_path: Path) -> None:
+    told: list[str] = []
+    artefacts(tmp_path, manifest=a_manifest())
+    source = DbtArtifacts(str(tmp_path), CLUSTER, telemetry="t.jsonl", say=told.append)
+    (declared,) = events_of(source)["model.shop.orders"]
+    assert "run" not in declared
+    assert told == [f"  {tmp_path}: neither run_results.json nor t.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("record", "unread"),
+    [
+        ("[1]", 1),
+        ('{"record_type": "Other"}', 1),
+        ('{"record_type": "SpanEnd", "attributes": 3}', 0),
+        ('{"record_type": "SpanEnd", "attributes": {"unique_id": 7}, "event_type": null}', 0),
+        ("[" * 100_000, 1),
+        ("", 0),
+    ],
+)
+def test_a_record_of_another_shape_is_passed_over(record: str, unread: int) -> None:
+    assert results_of_telemetry(record.encode()) == ({}, unread)
+
+
+def test_a_cancelled_node_is_aborted(tmp_path: Path) -> None:
+    results = {**RESULTS, "results": [ran("model.shop.orders", "canceled")]}
+    events = events_of(artefacts(tmp_path, manifest=a_manifest(), run_results=results))
+    assert [one["eventType"] for one in events["model.shop.orders"]] == ["START", "ABORT"]
