@@ -365,6 +365,7 @@ def _ordered(sizes: Mapping[_Spot, int]) -> list[_Spot]:
 
 
 _PLACE: Final = re.compile(r"^((?:jdbc:)?[A-Za-z][A-Za-z0-9+.-]*:(?://[^/]*)?)/*(.*)$", re.DOTALL)
+_PROJECT: Final = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*://[^/:]+):(.*\D.*)$", re.DOTALL)
 _MOST: Final = 8
 
 
@@ -377,6 +378,9 @@ def areas_of(uri: str, kind: str) -> tuple[str, ...]:
     if match is None:
         return ()
     place, rest = match.groups()
+    if not rest and (project := _PROJECT.match(place)):
+        # A table of a project, without a path: bigquery://shop:mart.orders => bigquery://shop, mart
+        return (project[1], *project[2].split(".")[:-1])[:_MOST]
     if not place.startswith("jdbc:"):
         parts = [part for part in rest.split("/") if part]
         return (place, *parts[:-1])[:_MOST]

@@ -12,6 +12,8 @@ import { factsOf, rowsAgainst, timeAgainst, wellOf } from './incidents.js';
 const ENTRIES = 4;
 /** So many errors, and jobs of one, are open; the others are a press away. */
 const OPEN = Object.freeze({ errors: 4, jobs: 3 });
+/** What stands for the error of a run whose producer gave none. */
+const NO_TEXT = 'failed';
 
 /**
  * @param {import('../data/url.js').State} state
@@ -122,7 +124,7 @@ function unreadCard(state, { message }, again) {
 function drawIncident(state, incident, placeOf) {
   const { error, first, members } = incident;
   return [
-    data(shorten(error ?? 'An error without a text', 160), 'mono error-line'),
+    error && error !== NO_TEXT ? data(shorten(error, 160), 'mono error-line') : element('p', { class: 'error-line' }, 'Failed without a text'),
     element('p', { class: 'small muted' }, factsOf(incident).join(' · '), ' · since ', time(first)),
     folded(members.map((member) => drawMember(state, member, placeOf)), OPEN.jobs, 'job'),
   ];
