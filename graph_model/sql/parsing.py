@@ -90,7 +90,7 @@ def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
     if words[:3] == ["CREATE", "OR", "ALTER"]:
         return [*tokens[:2], _as(tokens[2], TokenType.REPLACE), *tokens[3:]]
     if dialect in _SCRIPTED:
-        tokens = _with_output_columns(tokens, dialect)
+        tokens = _with_transforms(tokens, dialect)
     if dialect == "teradata":
         tokens = _without_phrases(tokens)
     if words[:1] == ["SELECT"]:
@@ -121,19 +121,56 @@ _BEHIND_OUTPUT: Final = frozenset(
 )  # fmt: skip
 
 
-def _with_output_columns(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
-    """``TRANSFORM (a) USING 'x' AS c, d`` => ``TRANSFORM (a) USING 'x' AS (c, d)``."""
+def _with_transforms(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
+    """``MAP a, b USING 'x'``, ``REDUCE …`` => ``SELECT TRANSFORM (a, b) USING 'x'``; the names of
+    the columns in brackets: ``USING 'x' AS c, d`` => ``USING 'x' AS (c, d)``.
+    """
     words = _keywords(tokens)
-    if "TRANSFORM" not in words:
+    if "USING" not in words or not _SCRIPTS & set(words):
         return tokens
-    place = words.index("TRANSFORM")
-    start = words.index("USING", place) + 2 if "USING" in words[place:] else len(words)
-    if words[start : start + 1] != ["AS"] or words[start + 1 : start + 2] == ["("]:
-        return tokens
-    ends = (p for p in range(start + 1, len(words)) if words[p] in _BEHIND_OUTPUT)
-    end = next(ends, len(words))
     before, after = tokenize("(", dialect), tokenize(")", dialect)
-    return [*tokens[: start + 1], *before, *tokens[start + 1 : end], *after, *tokens[end:]]
+    select = tokenize("SELECT TRANSFORM (", dialect)
+    made: list[Token] = []
+    place = 0
+    while place < len(tokens):
+        script = _script_of(tokens, words, place)
+        start = script + 2
+        if not script:
+            made.append(tokens[place])
+            place += 1
+            continue
+        if words[place] == "TRANSFORM":
+            made += tokens[place:start]
+        else:
+            made += [*select, *tokens[place + 1 : script], *after, *tokens[script:start]]
+        place = start
+        if words[start : start + 1] == ["AS"] and words[start + 1 : start + 2] != ["("]:
+            ends = (p for p in range(start + 1, len(words)) if _ends_output(words[p]))
+            place = next(ends, len(words))
+            made += [tokens[start], *before, *tokens[start + 1 : place], *after]
+    return made
+
+
+def _ends_output(word: str) -> bool:
+    """``CLUSTER BY`` is one word."""
+    return word.partition(" ")[0] in _BEHIND_OUTPUT
+
+
+def _script_of(tokens: Sequence[Token], words: Sequence[str], place: int) -> int:
+    """The place of the USING of a MAP, REDUCE or TRANSFORM at a place; 0 where it is none."""
+    if words[place] not in _SCRIPTS or (words[place] != "TRANSFORM" and words[place + 1] == "("):
+        return 0
+    depth = 0
+    for at in range(place + 1, len(words) - 1):
+        depth += (words[at] == "(") - (words[at] == ")")
+        if depth < 0 or words[at] in {"FROM", ";"}:
+            return 0
+        if depth == 0 and words[at] == "USING":
+            return at if tokens[at + 1].token_type is TokenType.STRING else 0
+    return 0
+
+
+_SCRIPTS: Final = frozenset({"TRANSFORM", "MAP", "REDUCE"})
 
 
 def _without_phrases(tokens: Sequence[Token]) -> Sequence[Token]:

@@ -445,6 +445,8 @@ class QueryReader(NameReader):
         if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
             parts = tuple(self.names.identifier(part) for part in node.parts[:-1])
             return self._without(node.this, self._all(frame, parts), frame)
+        if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Star):
+            return self._without(node.expression, self._of_struct(node.this, frame), frame)
         if isinstance(node, exp.Aliases):
             flows = self.flows(node.this, frame)
             named = [self.names.identifier(alias) for alias in node.expressions]
@@ -461,6 +463,17 @@ class QueryReader(NameReader):
             self.gap(UNSUPPORTED, "COLUMNS of a pattern")
             return ()
         return [self.value(bare, self._output_name(node, bare), frame)]
+
+    def _of_struct(self, node: exp.Expr, frame: SelectScope) -> Sequence[ColumnValue]:
+        """``IF(a, s, t).*``, ``(s).*``: the fields of a value."""
+        while isinstance(node, exp.Paren):
+            node = node.this
+        if isinstance(node, exp.Column):
+            return self._all(frame, tuple(self.names.identifier(part) for part in node.parts))
+        value = self.value(node, "", frame)
+        if not (fields := value.members()):
+            self.gap(STAR, f"{self.texts.of(node)}.*: its fields are not known")
+        return fields
 
     def _transformed(self, node: exp.QueryTransform, frame: SelectScope) -> Sequence[ColumnValue]:
         """``TRANSFORM (a) USING 'script' AS (c, d)``: any column may come from any input."""

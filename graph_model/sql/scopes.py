@@ -289,12 +289,13 @@ class NameReader:
         if qualifier is not None:
             for source in self._answering(qualifier, frame):
                 return self._columns(source)
+            if len(qualifier) > 1:
+                return self._qualified(qualifier, frame).members()
             struct = self._bare(qualifier[0], frame)
-            struct = self._fields(struct, qualifier[1:]) if struct is not None else None
-            if struct is not None and struct.fields is not None:
-                return list(struct.fields.values())
-            self.gap(UNRESOLVED, f"{'.'.join(qualifier)}.*: no table has this name")
-            return ()
+            if struct is None or not (fields := struct.members()):
+                self.gap(UNRESOLVED, f"{qualifier[0]}.*: no table has this name")
+                return ()
+            return fields
         shared = list(frame.shared.values())
         rest = [
             value

@@ -81,6 +81,16 @@ class ColumnValue:
             return ColumnValue(name, frozenset(zip(below, hows, strict=True)), element=self.element)
         return ColumnValue(name, stepped(self.flows, labels.TRANSFORMATION), self.texts)
 
+    def members(self) -> Sequence[ColumnValue]:
+        """The fields of a struct, of which ``*`` stands for those that nothing lists; () without a
+        source.
+        """
+        if self.fields is not None:
+            return list(self.fields.values())
+        tables = tuple(sorted({table for (table, _), _ in self.flows}))
+        star = ColumnValue(ANY_COLUMN, self.flows, self.texts, element=self.element, tables=tables)
+        return [star] if tables else ()
+
 
 @dataclass(frozen=True, slots=True)
 class SqlInfluence:
@@ -155,6 +165,8 @@ class SqlRelation:
             return [picked.field(name) if picked.element else picked.named(name)]
         return [
             ColumnValue(name, frozenset({((value.tables[0], name), labels.IDENTITY)}))
+            if any(path == ANY_COLUMN for (_, path), _ in value.flows)
+            else value.field(name)  # * of a struct
             for value in self.opens
         ]
 
