@@ -1,7 +1,8 @@
 """Datasets with versions, jobs and runs in Marquez's spelling: absent values are null.
 
 A dataset's version is the execution that wrote it, a job's its plan: one id for it everywhere,
-spelled as the UUID that Marquez's clients parse. A node was created when a run named it first.
+spelled as the UUID that Marquez's clients parse; one that nobody wrote has one version, with its
+own id. A node was created when a run named it first.
 ``partial`` of a dataset or a job, ours, says that a list within it was cut.
 
     ex_240cfd1ca5b26949a04f0dab9b0133bf  =>  240cfd1c-a5b2-6949-a04f-0dab9b0133bf
@@ -20,7 +21,7 @@ from graph_model.answers.nodes import ExecutionView, times_of_plans, times_seen
 from graph_model.answers.openlineage import Name, name_of
 from graph_model.answers.runs import RunBrief, RunPage, RunTrees, RunView
 from graph_model.answers.sources import Sources
-from graph_model.facts import DatasetRow, ExecutionRow, JobRow
+from graph_model.facts import DatasetRow, ExecutionRow, JobRow, SchemaRow
 from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
 from graph_model.naming.columns import read_spellings
@@ -44,6 +45,12 @@ with their facets.
 """
 MOST_ENDS: Final = 1_000
 """Inputs, and outputs, of one job that are listed."""
+
+
+def moment(at: int | str | None) -> str | None:
+    """A time (epoch ms, or in our spelling) in Marquez's: 08:00:00.000Z => 08:00:00Z."""
+    text = iso(at) if isinstance(at, int) else at
+    return text and text.replace(".000Z", "Z")
 
 
 def identified(name: Name) -> Json:
@@ -97,13 +104,13 @@ def datasets_json(
         items.append(
             {
                 **_described(name_of(row.uri, row.scope, sources.rules), own),
-                "createdAt": iso(first),
-                "updatedAt": iso(last if last is None else max(last, written.get(row.id, last))),
+                "createdAt": moment(first),
+                "updatedAt": moment(last if last is None else max(last, written.get(row.id, last))),
                 "fields": fields,
                 "tags": list(tags.get(row.id, ())),
-                "lastModifiedAt": iso(written.get(row.id)),
+                "lastModifiedAt": moment(written.get(row.id)),
                 "lastLifecycleState": text_in(own, *_LIFECYCLE) or "",
-                "currentVersion": version_of(writer.id) if writer else None,
+                "currentVersion": version_of(writer.id if writer else row.id),
                 "columnLineage": None,
                 "facets": _with_schema(own, fields),
                 "deleted": text_in(own, *_LIFECYCLE) == "DROP",
@@ -119,7 +126,10 @@ _SCHEMA: Final = "schema"
 
 def _with_schema(facets: Mapping[str, Any], fields: Sequence[Json]) -> Json:
     """The schema is kept apart from the facets, once for all runs that report it."""
-    listed = [{key: field[key] for key in ("name", "type", "description")} for field in fields]
+    listed = [
+        {key: field[key] for key in ("name", "type", "description") if field[key] is not None}
+        for field in fields
+    ]
     return {**({_SCHEMA: {"fields": listed}} if listed else {}), **facets}
 
 
@@ -164,28 +174,40 @@ def versions_json(
     ``createdByRun`` is null where the job is hidden.
     """
     briefs = RunTrees(sources).states({write.run for write in writes if write.job}, now)
-    tags = sources.governance.tags
     items = []
     for place, write in enumerate(writes):
         schema = None
         if place < MOST_DESCRIBED:
             at = parse_instant(write.counted_at or write.at)
             schema = sources.catalogue.newest_schemas((row.id,), at).get(row.id)
-        fields = _fields(row.id, schema.columns, tags, {}) if schema else []
-        items.append(
-            {
-                **_described(name_of(row.uri, row.scope, sources.rules), {}),
-                "createdAt": write.at,
-                "version": version_of(write.id),
-                "fields": fields,
-                "tags": list(tags.get(row.id, ())),
-                "lifecycleState": "",
-                "currentSchemaVersion": version_of(schema.id) if schema else None,
-                "createdByRun": _version_run(write, briefs.get(write.run)),
-                "facets": _with_schema({}, fields),
-            }
-        )
+        reply = _version_json(sources, row, write.id, write.at, schema)
+        items.append({**reply, "createdByRun": _version_run(write, briefs.get(write.run))})
     return items
+
+
+def unwritten_json(sources: Sources, row: DatasetRow) -> Json:
+    """The one version of a dataset that nobody wrote: it has the id of the dataset."""
+    first, _ = times_seen(sources, (row.id,), None).get(row.id, (None, None))
+    schema = sources.catalogue.newest_schemas((row.id,), None).get(row.id)
+    return _version_json(sources, row, row.id, first, schema)
+
+
+def _version_json(
+    sources: Sources, row: DatasetRow, key: str, at: int | str | None, schema: SchemaRow | None
+) -> Json:
+    tags = sources.governance.tags
+    fields = _fields(row.id, schema.columns, tags, {}) if schema else []
+    return {
+        **_described(name_of(row.uri, row.scope, sources.rules), {}),
+        "createdAt": moment(at),
+        "version": version_of(key),
+        "fields": fields,
+        "tags": list(tags.get(row.id, ())),
+        "lifecycleState": "",
+        "currentSchemaVersion": version_of(schema.id) if schema else None,
+        "createdByRun": None,
+        "facets": _with_schema({}, fields),
+    }
 
 
 def _version_run(write: ExecutionView, brief: RunBrief | None) -> Json | None:
@@ -194,7 +216,8 @@ def _version_run(write: ExecutionView, brief: RunBrief | None) -> Json | None:
     run = brief.run_id if brief else version_of(write.run)
     reply = run_json(run, write.state, brief.started_at if brief else None, write.at)
     version = _versioned(Name(write.job.namespace, write.job.name), write.plan)
-    return {**reply, "durationMs": write.duration_ms, "jobVersion": version}
+    duration = None if write.duration_ms is None else int(write.duration_ms)
+    return {**reply, "durationMs": duration, "jobVersion": version}
 
 
 def facets_json(facets: Iterable[FacetView]) -> Json:
@@ -232,7 +255,8 @@ def jobs_json(sources: Sources, rows: Sequence[JobRow], at: int | None) -> list[
     for row in rows:
         name, last = Name(row.namespace, row.name), ran.get(row.id)
         run = None if last is None else _newest_run(name, last, briefs.get(last.run))
-        end, own, parent = ends[row.id], facets.get(row.id, {}), parents.get(row.id)
+        end, own, above = ends[row.id], facets.get(row.id, {}), parents.get(row.id)
+        parent = above.name if above else None
         inputs, outputs = (_listed(side, names) for side in (end.read, end.written))
         most = max(len(inputs), len(outputs))
         cut = Partial("nodes", MOST_ENDS) if most > MOST_ENDS else end.partial
@@ -244,9 +268,9 @@ def jobs_json(sources: Sources, rows: Sequence[JobRow], at: int | None) -> list[
                 "name": row.name,
                 "simpleName": row.name.removeprefix(f"{parent}.") if parent else row.name,
                 "parentJobName": parent,
-                "parentJobUuid": None,
-                "createdAt": iso(seen[row.id][0]) if row.id in seen else None,
-                "updatedAt": iso(newest[row.id].at) if row.id in newest else None,
+                "parentJobUuid": version_of(above.id) if above else None,
+                "createdAt": moment(seen[row.id][0]) if row.id in seen else None,
+                "updatedAt": moment(newest[row.id].at) if row.id in newest else None,
                 "namespace": row.namespace,
                 "inputs": inputs[:MOST_ENDS],
                 "outputs": outputs[:MOST_ENDS],
@@ -269,15 +293,13 @@ _LOCATION: Final = ("sourceCodeLocation", "url")
 _LABELS: Final = ("jobType", "integration")
 
 
-def _parents(sources: Sources, newest: Mapping[str, ExecutionRow]) -> dict[str, str]:
-    """Per job the name of the job whose run started its newest one."""
+def _parents(sources: Sources, newest: Mapping[str, ExecutionRow]) -> dict[str, JobRow]:
+    """Per job the one whose run started its newest one."""
     rows = sources.catalogue.runs.first_of_runs({row.run for row in newest.values()})
     above = {row.run: row.parent_job for row in rows if row.parent_job not in ("", row.job)}
     wanted = set(above.values()) - sources.hidden
-    names = {job.id: job.name for job in sources.catalogue.jobs(wanted)}
-    return {
-        key: names[above[row.run]] for key, row in newest.items() if above.get(row.run) in names
-    }
+    jobs = {job.id: job for job in sources.catalogue.jobs(wanted)}
+    return {key: jobs[above[row.run]] for key, row in newest.items() if above.get(row.run) in jobs}
 
 
 def job_versions_json(sources: Sources, row: JobRow, plans: Sequence[PlanItem]) -> list[Json]:
@@ -301,7 +323,7 @@ def job_versions_json(sources: Sources, row: JobRow, plans: Sequence[PlanItem]) 
             {
                 "id": _versioned(name, plan.id),
                 "name": row.name,
-                "createdAt": iso(first.get(plan.id)),
+                "createdAt": moment(first.get(plan.id)),
                 "version": version_of(plan.id),
                 "namespace": row.namespace,
                 "location": text_in(own, *_LOCATION),
@@ -341,7 +363,7 @@ def _run_of(view: RunView, brief: RunBrief | None) -> Json:
 
 def brief_json(brief: RunBrief) -> Json:
     reply = run_json(brief.run_id, brief.state, brief.started_at, brief.ended_at)
-    return {**reply, "updatedAt": brief.last_event_at or reply["updatedAt"]}
+    return {**reply, "updatedAt": moment(brief.last_event_at) or reply["updatedAt"]}
 
 
 def ended_json(view: RunView) -> Json:
@@ -388,13 +410,13 @@ def _versioned(name: Name, version: str) -> Json:
 def run_json(run: str, state: str, started: str | None, ended: str | None) -> Json:
     return {
         "id": run,
-        "createdAt": started or ended,
-        "updatedAt": ended or started,
+        "createdAt": moment(started or ended),
+        "updatedAt": moment(ended or started),
         "nominalStartTime": None,
         "nominalEndTime": None,
         "state": _STATES.get(state, "RUNNING"),
-        "startedAt": started,
-        "endedAt": ended,
+        "startedAt": moment(started),
+        "endedAt": moment(ended),
         "durationMs": parse_instant(ended) - parse_instant(started) if started and ended else None,
         "args": {},
         "jobVersion": None,

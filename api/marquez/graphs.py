@@ -78,8 +78,11 @@ def _table_nodes(sources: Sources, view: GraphView, at: int | None) -> list[Json
         **dict(zip((row.id for row in rows), datasets_json(sources, rows, at), strict=True)),
         **dict(zip((row.id for row in jobs), jobs_json(sources, jobs, at), strict=True)),
     }
-    for row in jobs:
-        data[row.id]["currentRunUuid"] = (data[row.id]["latestRun"] or {}).get("id")
+    for reply in data.values():
+        for field in _OUTSIDE_GRAPHS if "latestRun" in reply else _OUTSIDE_GRAPHS - {"tags"}:
+            reply.pop(field, None)
+        if "latestRun" in reply:
+            reply["currentRunUuid"] = (reply["latestRun"] or {}).get("id")
     into, out = _beside(edges)
     return [
         {
@@ -92,6 +95,12 @@ def _table_nodes(sources: Sources, view: GraphView, at: int | None) -> list[Json
         for key, name in names.items()
         if key in data
     ]
+
+
+_OUTSIDE_GRAPHS: Final = frozenset(
+    {"columnLineage", "currentVersion", "deleted", "facets", "labels", "latestRuns", "tags"}
+)
+"""What a node of a graph lacks of a dataset or a job (of a dataset all but its tags)."""
 
 
 def columns(
@@ -135,7 +144,7 @@ def _column_nodes(sources: Sources, views: Iterable[GraphView], at: int | None) 
     shown = [edge for edge in edges.values() if edge.source in ids and edge.target in ids]
     into, out = _beside([(ids[edge.source], ids[edge.target]) for edge in shown])
     writers = sources.catalogue.last_writers(tables, at)
-    versions = {key: version_of(row.id) for key, row in writers.items()}
+    versions = {key: version_of(writers[key].id if key in writers else key) for key in tables}
     inputs: dict[str, list[Json]] = {}
     for edge in shown:
         source, table = named[edge.source]
@@ -251,6 +260,10 @@ def find_node(sources: Sources, text: str) -> Node:
         )
         if rows and sources.hidden.isdisjoint((rows[0].job, rows[0].target)):
             return _find(sources, bare, rows[0].at)
+        if key_of(labels.DATASET, version) != version:
+            node = _find(sources, bare, None)
+            if node.id == key_of(labels.DATASET, version):
+                return node
     return _find(sources, text, None)
 
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, date
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import unquote
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from flask import Response, jsonify
+from flask import Response, jsonify, request
 from marshmallow.fields import Field
 
 from api.http.blueprint import Blueprint, TolerantParser, decode_names
@@ -56,7 +56,7 @@ from graph_model.picture.json_form import to_json
 from graph_model.producers.openlineage.events.documents import RunEvent
 from graph_model.stores.graph import Direction
 from graph_model.stores.pages import JobOrder, Page, walk_rows
-from graph_model.values import iso, parse_instant
+from graph_model.values import parse_instant
 
 Item = TypeVar("Item")
 Json = dict[str, Any]
@@ -76,8 +76,6 @@ _STATES: Final = {
     "FAILED": labels.FAILED,
     "ABORTED": labels.FAILED,
 }
-_BY_NAME: Final = "NAME"
-_BY_TIME: Final = "UPDATE_AT"
 
 blueprint = Blueprint(
     "marquez", __name__, url_prefix=PREFIX, description="The reads of Marquez's API"
@@ -85,18 +83,22 @@ blueprint = Blueprint(
 
 
 def spelled(body: Mapping[str, Any]) -> Json:
-    """Our error in Marquez's words; of a bad parameter with its list of errors.
+    """Our error in Marquez's words: a number or a text that is wrong is one of ``errors`` there.
 
     no job 'job:etl/load' is known  =>  Job 'load' not found.
     """
     message = body["message"]
+    if body["code"] == HTTPStatus.BAD_REQUEST and request.method == "GET":
+        listed = [f"query param {name} must be {what[0]}" for name, what in body["errors"].items()]
+        if any(f"must be {kind}" in text for kind in ("an integer", "a text") for text in listed):
+            return {"errors": listed}
+        message = "; ".join(listed) or message
     kind, quoted, rest = message.removeprefix("no ").partition(" '")
     if message.startswith("no ") and quoted and rest.endswith("' is known"):
         name = rest.removesuffix("' is known")
         named = unquote(name.partition("/")[2]) if name.startswith(f"{JOB}:") else name
         message = f"{kind.capitalize()} '{named}' not found."
-    reply = {"code": body["code"], "message": message}
-    return {**reply, "errors": [message]} if body["code"] == HTTPStatus.BAD_REQUEST else reply
+    return {"code": body["code"], "message": message}
 
 
 answer_errors(blueprint, spelled)
@@ -158,7 +160,7 @@ class _ColumnLineageQuery(Query):
 class _SearchQuery(Query):
     q = TextField(required=True)
     filter = _Word((DATASET.upper(), JOB.upper()), load_default=None)
-    sort = _Word((_BY_NAME, _BY_TIME), load_default=None)
+    sort = _Word(("NAME", "UPDATE_AT"), load_default=None)
     namespace = OptionalTextField(load_default="")
     after = _Day(load_default=None)
     before = _Day(load_default=None)
@@ -172,7 +174,7 @@ class _EventsQuery(_PageQuery):
 
 
 class _FacetsQuery(Query):
-    type = _Word(("RUN", "JOB"), load_default="RUN")
+    type = _Word(("RUN", "JOB"), required=True)
 
 
 class _Zone(Checked):
@@ -235,8 +237,7 @@ def namespaces(query: Mapping[str, Any]) -> Response:
 def namespace_named(namespace: str) -> Response:
     """One namespace."""
     sources = current_sources()
-    if not _has_jobs(sources, namespace) and not _datasets_of(sources, namespace)[0]:
-        raise NotFound("namespace", namespace)
+    _check_namespace(sources, namespace, _datasets_of(sources, namespace)[0])
     return jsonify(_namespace(namespace))
 
 
@@ -271,12 +272,22 @@ def tags(query: Mapping[str, Any]) -> Response:
 
 
 #: Nothing says when a namespace was; Marquez's Java client takes no null.
-_NO_TIME: Final = dict.fromkeys(("createdAt", "updatedAt"), iso(0))
+_NO_TIME: Final = dict.fromkeys(("createdAt", "updatedAt"), entities.moment(0))
+_DEFAULT: Final = "default"
+"""A namespace that Marquez has from its first start, without a job or a dataset too."""
 
 
 def _namespace(name: str) -> Json:
-    owner = {"ownerName": "anonymous", "description": None}
+    about = "The namespace of jobs that name none" if name == _DEFAULT else None
+    owner = {"ownerName": "anonymous", "description": about}
     return {"name": name, **_NO_TIME, **owner, "isHidden": False}
+
+
+def _check_namespace(sources: Sources, name: str, datasets: Collection[DatasetRow]) -> None:
+    """Raises NotFound where neither a dataset nor a job has this namespace."""
+    listed = sources.catalogue.list_jobs(hidden=sources.hidden, namespace=name, limit=1)
+    if not datasets and not listed.total and name != _DEFAULT:
+        raise NotFound("namespace", name)
 
 
 def _source(name: str) -> Json:
@@ -288,13 +299,8 @@ def _namespaces(sources: Sources) -> tuple[list[str], Partial | None]:
     rows = walk_rows(lambda after: sources.catalogue.walk_jobs(after=after))
     jobs = BoundedRows(sources, (row.namespace for row in rows if row.id not in sources.hidden))
     datasets = _datasets(sources)
-    names = set(jobs) | {name.namespace for _, name in datasets}
+    names = {_DEFAULT, *jobs, *(name.namespace for _, name in datasets)}
     return sorted(names), jobs.partial or datasets.partial
-
-
-def _has_jobs(sources: Sources, namespace: str) -> bool:
-    listed = sources.catalogue.list_jobs(hidden=sources.hidden, namespace=namespace, limit=1)
-    return listed.total > 0
 
 
 def _datasets(sources: Sources, query: str = "") -> BoundedRows[tuple[DatasetRow, Name]]:
@@ -340,8 +346,8 @@ def datasets(query: Mapping[str, Any], namespace: str) -> Response:
     """The datasets of a namespace, by name."""
     sources = current_sources()
     rows, partial = _datasets_of(sources, namespace)
-    if not rows and not partial and not _has_jobs(sources, namespace):
-        raise NotFound("namespace", namespace)
+    if not partial:
+        _check_namespace(sources, namespace, rows)
     part = _part(rows, query)
     shown = entities.datasets_json(sources, part, None)
     for row, reply in zip(part[:_MOST_WITH_RUNS], shown, strict=False):
@@ -380,6 +386,8 @@ def versions(query: Mapping[str, Any], namespace: str, dataset: str) -> Response
 
     writes, total = _rows(listed, query)
     shown = entities.versions_json(sources, row, writes, current_service().clock())
+    if not total:
+        shown, total = _part([entities.unwritten_json(sources, row)], query), 1
     return jsonify(versions=shown, totalCount=total, partial=to_json(partial))
 
 
@@ -389,13 +397,16 @@ def versions(query: Mapping[str, Any], namespace: str, dataset: str) -> Response
 def version(namespace: str, dataset: str, version: str) -> Response:
     """One write of a dataset, with the facets of its time."""
     sources, key = find_dataset(current_sources(), Name(namespace, dataset))
-    rows = sources.catalogue.executions_of((entities.key_of(labels.EXECUTION, version),))
-    if not rows or rows[0].target != key or rows[0].job in sources.hidden:
-        raise NotFound("dataset version", version)
     (row,) = sources.catalogue.datasets((key,))
-    writes = execution_views(sources, rows)
-    (reply,) = entities.versions_json(sources, row, writes, current_service().clock())
-    about = facets.dataset_facets(sources, key, rows[0].at)
+    if version == entities.version_of(key):
+        reply, at = entities.unwritten_json(sources, row), None
+    else:
+        rows = sources.catalogue.executions_of((entities.key_of(labels.EXECUTION, version),))
+        if not rows or rows[0].target != key or rows[0].job in sources.hidden:
+            raise NotFound("dataset version", version)
+        writes, at = execution_views(sources, rows), rows[0].at
+        (reply,) = entities.versions_json(sources, row, writes, current_service().clock())
+    about = facets.dataset_facets(sources, key, at)
     known = {**reply["facets"], **entities.facets_json(about.facets)}
     return jsonify({**reply, "facets": known})
 
@@ -479,7 +490,7 @@ def _newest_runs(sources: Sources, job: str, reply: Json) -> list[Json] | None:
 def job_versions(query: Mapping[str, Any], namespace: str, job: str) -> Response:
     """The plans of a job, the last that ran first: its newest 200."""
     versions = _job_versions(Name(namespace, job))
-    return jsonify(versions=_part(versions, query), totalCount=len(versions))
+    return jsonify(versions=_part(versions, query))
 
 
 @blueprint.route("/namespaces/<namespace>/jobs/<job>/versions/<version>")
@@ -613,36 +624,37 @@ def _events(query: Mapping[str, Any], namespace: str | None) -> Response:
 @blueprint.arguments(_SearchQuery)
 @blueprint.doc(responses={200: {"description": "results and totalCount"}})
 def search(query: Mapping[str, Any]) -> Response:
-    """Datasets and jobs by name: as our search finds them, else by ``sort``."""
+    """Datasets, then jobs by name, or by ``sort``: among the first 1,000 that our search finds."""
     sources = current_sources()
     kinds = [kind for kind in (DATASET, JOB) if query["filter"] in (None, kind.upper())]
-    chosen = bool(query["namespace"] or query["after"] or query["before"] or query["sort"])
-    most = _MOST_ROWS if chosen else max(query["limit"], 1)
-    page = search_names(sources, query["q"], kinds=kinds, limit=most)
+    page = search_names(sources, query["q"], kinds=kinds, limit=_MOST_ROWS)
     items = [hit for hit in _hits(sources, [match.id for match in page.items]) if _fits(hit, query)]
-    if query["sort"] == _BY_NAME:
-        items.sort(key=lambda hit: (hit.name, hit.kind))
-    elif query["sort"] == _BY_TIME:
-        items.sort(key=lambda hit: hit.at or 0, reverse=True)
-    cut = Partial("nodes", most) if chosen and page.total > most else None
-    total = len(items) if chosen else page.total
+    items.sort(key=_ORDERS[query["sort"]])
+    cut = Partial("nodes", _MOST_ROWS) if page.total > _MOST_ROWS else None
     results = [
         {
             "type": hit.kind.upper(),
             "name": hit.name.name,
-            "updatedAt": iso(hit.at),
+            "updatedAt": entities.moment(hit.at),
             "namespace": hit.name.namespace,
             "nodeId": hit.name.node(hit.kind),
         }
         for hit in items[: query["limit"]]
     ]
-    return jsonify(totalCount=total, results=results, partial=to_json(cut))
+    return jsonify(totalCount=len(items), results=results, partial=to_json(cut))
 
 
 class _Hit(NamedTuple):
     kind: str
     name: Name
     at: int | None
+
+
+_ORDERS: Final[dict[str | None, Callable[[_Hit], Any]]] = {
+    None: lambda hit: (hit.kind, hit.name.name, hit.name.namespace),
+    "NAME": lambda hit: (hit.name.name, hit.kind, hit.name.namespace),
+    "UPDATE_AT": lambda hit: -(hit.at or 0),
+}
 
 
 def _hits(sources: Sources, ids: Sequence[str]) -> list[_Hit]:
@@ -665,10 +677,11 @@ def _hits(sources: Sources, ids: Sequence[str]) -> list[_Hit]:
 
 
 def _fits(hit: _Hit, query: Mapping[str, Any]) -> bool:
-    """Whether it is of the namespace and was changed between the days; never changed is neither."""
+    """Whether its name holds the text, in its namespace, and it was changed between the days."""
     after, before = query["after"], query["before"]
     return (
-        query["namespace"] in ("", hit.name.namespace)
+        query["q"].casefold() in hit.name.name.casefold()
+        and query["namespace"] in ("", hit.name.namespace)
         and (after is None or (hit.at is not None and hit.at >= after))
         and (before is None or (hit.at is not None and hit.at < before))
     )

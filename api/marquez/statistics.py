@@ -12,10 +12,10 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
+from api.marquez.entities import moment
 from graph_model import labels
 from graph_model.answers.openlineage import name_of
 from graph_model.answers.sources import Sources
-from graph_model.values import iso
 
 Json = dict[str, Any]
 MOST_EXECUTIONS: Final = 10_000
@@ -37,7 +37,7 @@ class CountedInterval(NamedTuple):
     end: int
 
     def to_json(self) -> Json:
-        return {"startInterval": iso(self.begin), "endInterval": iso(self.end)}
+        return {"startInterval": moment(self.begin), "endInterval": moment(self.end)}
 
 
 def last_hours(now: int) -> list[CountedInterval]:
