@@ -47,10 +47,20 @@ from dataclasses import dataclass
 from typing import Final, TextIO, TypeVar
 
 Errors = Mapping[str, Sequence[str]]
-_MOST_ERRORS: Final = 50
+MOST_ERRORS: Final = 50
+"""Places that a refusal names."""
+WHOLE_DOCUMENT: Final = "document"
+"""The place of what is wrong with a document as a whole."""
 _MEBIBYTE: Final = 1 << 20
 _LARGE: Final = _MEBIBYTE
 """A request above this size may be refused while smaller ones are taken."""
+
+
+def sentence(errors: Errors) -> str:
+    """``depth: expected an integer; node: expected a text``."""
+    return "; ".join(
+        f"{path}: expected {' and '.join(expected)}" for path, expected in errors.items()
+    )
 
 
 class HeadwaterError(Exception):
@@ -65,13 +75,15 @@ class InvalidDocument(InvalidInput):
     """A document breaks the protocol.
 
     ``path`` is where, in the document's own spelling (``operations.reads[2].id``; empty for the
-    document as a whole); ``expected`` describes a correct value.
+    document as a whole); ``expected`` describes a correct value. ``errors`` has this place and,
+    of a reader that goes on, the others that are wrong.
     """
 
-    def __init__(self, path: str, expected: str) -> None:
-        super().__init__(f"{path or 'document'}: expected {expected}")
+    def __init__(self, path: str, expected: str, errors: Errors | None = None) -> None:
         self.path = path
         self.expected = expected
+        self.errors = errors or {path or WHOLE_DOCUMENT: [expected]}
+        super().__init__(sentence(self.errors))
 
 
 class InvalidFields(InvalidInput):
@@ -82,13 +94,8 @@ class InvalidFields(InvalidInput):
 
     def __init__(self, errors: Errors, reason: str = "invalid") -> None:
         self.reason = reason
-        self.errors = dict(list(errors.items())[:_MOST_ERRORS])
-        super().__init__(
-            "; ".join(
-                f"{path}: expected {' and '.join(expected)}"
-                for path, expected in self.errors.items()
-            )
-        )
+        self.errors = dict(list(errors.items())[:MOST_ERRORS])
+        super().__init__(sentence(self.errors))
 
 
 class DocumentTooLarge(InvalidInput):

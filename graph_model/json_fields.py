@@ -6,12 +6,13 @@ They serve every protocol; exceptions for one protocol stay with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, ParamSpec, TypeVar
 
-from graph_model.errors import InvalidDocument
+from graph_model.errors import MOST_ERRORS, WHOLE_DOCUMENT, InvalidDocument
 
 JsonObject = Mapping[str, Any]
 _Value = TypeVar("_Value")
+_Arguments = ParamSpec("_Arguments")
 _MOST_QUOTED: Final = 100
 
 
@@ -19,6 +20,44 @@ def join(path: str, key: str) -> str:
     """``outputs[0]`` and ``name`` => ``outputs[0].name``; long keys are cut."""
     key = key[:_MOST_QUOTED]
     return f"{path}.{key}" if path else key
+
+
+class WrongFields:
+    """What is wrong with a document, gathered by a reader that goes on after a wrong value.
+
+    It ends at 50 wrong places: a body may be a list of millions of them.
+    """
+
+    def __init__(self) -> None:
+        self._expected: dict[str, str] = {}
+
+    def take(
+        self,
+        default: _Value,
+        read: Callable[_Arguments, _Value],
+        *arguments: _Arguments.args,
+        **options: _Arguments.kwargs,
+    ) -> _Value:
+        """What ``read`` returns; ``default`` where it raises InvalidDocument, which is noted."""
+        try:
+            return read(*arguments, **options)
+        except InvalidDocument as error:
+            if len(self._expected) >= MOST_ERRORS:
+                raise  # it is the whole refusal, on its way out
+            self.note(error.path, error.expected)
+            return default
+
+    def note(self, path: str, expected: str) -> None:
+        """Raises InvalidDocument with all that is noted once that is 50 places."""
+        self._expected.setdefault(path, expected)
+        if len(self._expected) >= MOST_ERRORS:
+            self.check()
+
+    def check(self) -> None:
+        """Raises InvalidDocument where anything is noted: the first, with all in ``errors``."""
+        for path, expected in self._expected.items():
+            errors = {at or WHOLE_DOCUMENT: [wanted] for at, wanted in self._expected.items()}
+            raise InvalidDocument(path, expected, errors)
 
 
 def read_object(value: object, path: str) -> JsonObject:

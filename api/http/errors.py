@@ -24,6 +24,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from api.logs import current_request_id
 from graph_model.errors import (
+    WHOLE_DOCUMENT,
     AmbiguousReference,
     Conflict,
     DamagedDocument,
@@ -53,7 +54,6 @@ ROOM_AFTER_SECONDS: Final = 30
 CHALLENGE: Final = 'Bearer realm="headwater"'
 """No browser asks a person for this one: the page has a field of its own."""
 NO_ENGINE: Final = "the embedded Gremlin Server does not run"
-_WHOLE: Final = "document"
 
 
 class ErrorSchema(marshmallow.Schema):
@@ -169,11 +169,8 @@ def answer_headwater(error: HeadwaterError) -> Response:
     """One of our own exceptions."""
     g.reason = reason_of(error)
     match error:
-        case InvalidFields():
+        case InvalidFields() | InvalidDocument():
             return error_response(HTTPStatus.BAD_REQUEST, str(error), error.errors)
-        case InvalidDocument():
-            named = {error.path or _WHOLE: [error.expected]}
-            return error_response(HTTPStatus.BAD_REQUEST, str(error), named)
         case DocumentTooLarge():
             return error_response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, str(error))
         case AmbiguousReference():
@@ -282,7 +279,7 @@ def flatten(messages: Any, path: str = "") -> dict[str, list[str]]:
                 flat.setdefault(place, []).extend(expected)
         return flat
     listed = messages if isinstance(messages, list) else [messages]
-    return {path or _WHOLE: [str(item) for item in listed]}
+    return {path or WHOLE_DOCUMENT: [str(item) for item in listed]}
 
 
 def _below(path: str, key: object) -> str:

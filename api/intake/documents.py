@@ -1,7 +1,6 @@
-# ruff: noqa: N815 - fields are spelled as on the wire
 """A request with documents -> the journal, durable before the answer.
 
-    bytes -> known already? -> parse -> lift (version 1) -> check -> mask -> submissions
+    bytes -> known already? -> parse -> read by its producer, masked -> submissions
     -> accept (fsync) -> wake the projector -> wait a moment for the graph
 
 The bytes are looked up before they are parsed: jobs send the same plan again run after run, and a
@@ -9,12 +8,6 @@ repeat costs one hash and one receipt. The journal keeps the document as it was 
 fields included, with secrets masked, in one compact spelling.
 
 The outcome of a request, or of one document of it, is answered, counted and logged.
-
-Of a plan or an event that is refused (producer API 1.2 and 1.1), marshmallow checks the envelope
-and the short lists, so that one reply names all their errors. The long lists (attributes,
-expressions: tens of thousands of entries) go through the one typed pass of
-``graph_model.producers.spline.documents``, which also knows the rules between the parts: ids used
-once, childIds that exist, no cycle. The schema accepts every plan that this pass accepts.
 """
 
 from __future__ import annotations
@@ -26,37 +19,16 @@ from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 
 from flask import Response, current_app, g, request
-from marshmallow import Schema, ValidationError, fields, validates_schema
 from werkzeug.wsgi import get_input_stream
 
 from api.http.blueprint import Blueprint, Principal, current_principal
 from api.http.bodies import UNPACKING_MEMORY, is_gzip, read_bounded, wire_hash
-from api.http.errors import Reason, flatten
-from api.schemas.fields import (
-    Envelope,
-    Labels,
-    LongList,
-    PlainObject,
-    ScalarText,
-    Truth,
-    Uri,
-    Uuid,
-    expecting,
-    list_of,
-    list_of_objects,
-)
+from api.http.errors import Reason
 from api.service import Service, current_service
 from api.settings import Settings
 from graph_model.documents.json_texts import parse_json
 from graph_model.errors import InvalidDocument, InvalidFields
-from graph_model.producers.spline.documents import read_event, read_plan
-from graph_model.producers.spline.producer import (
-    STAND_IN,
-    event_submission,
-    lifted_event,
-    lifted_plan,
-    plan_submission,
-)
+from graph_model.producers.spline.producer import event_submission, plan_submission
 from graph_model.stores.documents import (
     DocumentKind,
     DocumentState,
@@ -66,123 +38,6 @@ from graph_model.stores.documents import (
 )
 from graph_model.stores.journal import Journal
 
-
-class ProductSchema(Envelope):
-    """A name and a version."""
-
-    name = ScalarText(required=True)
-    version = ScalarText(required=True)
-
-
-class AgentSchema(Envelope):
-    """The agent's name and version; an empty object counts as none."""
-
-    name = ScalarText()
-    version = ScalarText()
-
-
-class OperationSchema(Envelope):
-    """The fields of every operation."""
-
-    id = ScalarText(required=True)
-    name = ScalarText(allow_none=True)
-    childIds = list_of(ScalarText(), "a list of operation ids", allow_none=True)
-    params = PlainObject()
-    extra = PlainObject()
-
-
-class WriteSchema(OperationSchema):
-    """The one operation that writes."""
-
-    outputSource = Uri(required=True)
-    append = Truth(required=True)
-    childIds = list_of(ScalarText(), "a list of operation ids", required=True)
-
-
-class ReadSchema(OperationSchema):
-    """An operation that reads one or several sources."""
-
-    inputSources = list_of(Uri(), "a list of URIs", required=True)
-    output = list_of(ScalarText(), "a list of ids", allow_none=True)
-
-
-class TransformSchema(OperationSchema):
-    """Any other operation; the order of ``childIds`` is significant (left, right)."""
-
-    output = list_of(ScalarText(), "a list of ids", allow_none=True)
-
-
-class OperationsSchema(Envelope):
-    """The operations of a plan."""
-
-    write = fields.Nested(WriteSchema, required=True, error_messages=expecting("a JSON object"))
-    reads = list_of_objects(ReadSchema)
-    other = list_of_objects(TransformSchema)
-
-
-class ExpressionsSchema(Envelope):
-    """Functions and constants, referenced by id."""
-
-    functions = LongList({"type": "object", "required": ["id", "name"]})
-    constants = LongList({"type": "object", "required": ["id", "value"]})
-
-
-class PlanSchema(Envelope):
-    """An execution plan."""
-
-    id = Uuid(allow_none=True)
-    name = ScalarText(allow_none=True)
-    discriminator = ScalarText(allow_none=True)
-    labels = Labels()
-    operations = fields.Nested(
-        OperationsSchema, required=True, error_messages=expecting("a JSON object")
-    )
-    attributes = LongList({"type": "object", "required": ["id", "name"]})
-    expressions = fields.Nested(
-        ExpressionsSchema, allow_none=True, error_messages=expecting("a JSON object")
-    )
-    systemInfo = fields.Nested(
-        ProductSchema, required=True, error_messages=expecting("a JSON object")
-    )
-    agentInfo = fields.Nested(
-        AgentSchema, allow_none=True, error_messages=expecting("a JSON object")
-    )
-    extraInfo = PlainObject()
-
-    @validates_schema(pass_original=True, skip_on_field_errors=True)
-    def check_whole(self, _data: Any, document: Any, **_: Any) -> None:
-        """The typed pass: long lists, and the rules between the parts."""
-        try:
-            read_plan(document, STAND_IN)
-        except InvalidDocument as error:
-            raise ValidationError({error.path: [error.expected]}) from error
-
-
-class EventSchema(Envelope):
-    """An execution of a plan; ``timestamp`` (epoch ms) is its end, ``error`` any value or none."""
-
-    planId = Uuid(required=True)
-    timestamp = fields.Raw(
-        required=True,
-        error_messages={"required": "milliseconds since 1970 as an integer, up to the year 9999"},
-        metadata={"type": "integer", "description": "Epoch milliseconds at the end."},
-        allow_none=True,
-    )
-    durationNs = fields.Raw(allow_none=True, metadata={"type": "integer"})
-    discriminator = ScalarText(allow_none=True)
-    labels = Labels()
-    error = fields.Raw(allow_none=True)
-    extra = PlainObject()
-
-    @validates_schema(pass_original=True, skip_on_field_errors=True)
-    def check_whole(self, _data: Any, document: Any, **_: Any) -> None:
-        """The typed pass: times within bounds, whole numbers."""
-        try:
-            read_event(document)
-        except InvalidDocument as error:
-            raise ValidationError({error.path: [error.expected]}) from error
-
-
 MOST_EVENTS: Final = 10_000
 """Events in one request: agents send one, importers a few hundred."""
 
@@ -191,9 +46,6 @@ LARGE: Final = 32_768  # bytes on the wire
 """Nearly every event is new: parsing a small one is faster than looking it up."""
 _SOON: Final = 4 * 1024 * 1024
 """Bytes of a document that are in the graph within a second or two."""
-
-_PLAN: Final = PlanSchema()
-_EVENT: Final = EventSchema()
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,17 +170,10 @@ def _size(document: Submission | StoredDocument) -> int:
 
 # --- documents -> submissions (pure) --------------------------------------------------------------
 
-# The producer takes nothing that the schemas refuse, and is many times faster; the schemas name
-# everything that is wrong with a document, where the producer stops at the first.
-
 
 def prepare_plans(document: Any, version: str, key_scope: str = "") -> tuple[Submission]:
     """The one plan of a request; raises InvalidInput naming every place that is wrong."""
-    try:
-        return (plan_submission(document, version, key_scope),)
-    except InvalidDocument:
-        _load(_PLAN, lifted_plan(document, version), many=False)
-        raise
+    return (plan_submission(document, version, key_scope),)
 
 
 def prepare_events(document: Any, version: str, key_scope: str = "") -> tuple[Submission, ...]:
@@ -339,9 +184,8 @@ def prepare_events(document: Any, version: str, key_scope: str = "") -> tuple[Su
         document, lambda event, path: event_submission(event, version, key_scope, path)
     )
     if refusals:
-        lifted = [lifted_event(event, version, f"[{at}]") for at, event in enumerate(document)]
-        _load(_EVENT, lifted, many=True)
-        raise refusals[0].error
+        wrong = [refusal.error.errors for refusal in refusals]
+        raise InvalidFields({path: expected for each in wrong for path, expected in each.items()})
     return once(events)
 
 
@@ -383,13 +227,6 @@ def _checked_list(document: Any) -> list[Any]:
     if len(document) > MOST_EVENTS:
         raise InvalidFields({"document": [f"at most {MOST_EVENTS:,} events in one request"]})
     return document
-
-
-def _load(schema: Schema, document: Any, *, many: bool) -> None:
-    try:
-        schema.load(document, many=many)
-    except ValidationError as error:
-        raise InvalidFields(flatten(error.messages)) from error
 
 
 def created(kind: DocumentKind, number: int, body: str = "") -> Response:

@@ -28,8 +28,6 @@ from api.intake.documents import (
     ANY_SIZE,
     LARGE,
     Documents,
-    EventSchema,
-    PlanSchema,
     Reading,
     count_refusals,
     created,
@@ -59,6 +57,80 @@ blueprint = Blueprint(
     access=REPORTING,
     description="The producer API of Spline: at the root and under /producer",
 )
+
+
+def _object(required: str = "", **properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    shape: dict[str, Any] = {"type": "object", "properties": properties}
+    if required:
+        shape["required"] = required.split()
+    return {**shape, "additionalProperties": True}
+
+
+def _list(items: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"type": "array", "items": items}
+
+
+def _or_null(shape: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**shape, "nullable": True}
+
+
+_TEXT: Final = {"type": "string"}
+_UUID: Final = {"type": "string", "format": "uuid"}
+_ANY_OBJECT: Final = {"type": "object", "additionalProperties": True, "nullable": True}
+_LABELS: Final = {
+    "type": "object",
+    "additionalProperties": {"type": "array", "items": _TEXT},
+    "nullable": True,
+}
+_OPERATION: Final[Mapping[str, Any]] = {
+    "id": _TEXT,
+    "name": _or_null(_TEXT),
+    "childIds": _or_null(_list(_TEXT)),
+    "params": _ANY_OBJECT,
+    "extra": _ANY_OBJECT,
+}
+_OUTPUT: Final = _or_null(_list(_TEXT))
+_WRITE: Final = _object(
+    "id outputSource append childIds",
+    **_OPERATION,
+    outputSource=_TEXT,
+    append={"type": "boolean"},
+)
+_READ: Final = _object("id inputSources", **_OPERATION, inputSources=_list(_TEXT), output=_OUTPUT)
+_PARTS: Final = _or_null(_list(_object("id name")))
+_PRODUCT: Final = _object("name version", name=_TEXT, version=_TEXT)
+
+PLAN_SHAPE: Final = _object(
+    "operations systemInfo",
+    id=_or_null(_UUID),
+    name=_or_null(_TEXT),
+    discriminator=_or_null(_TEXT),
+    labels=_LABELS,
+    operations=_object(
+        "write",
+        write=_WRITE,
+        reads=_or_null(_list(_READ)),
+        other=_or_null(_list(_object("id", **_OPERATION, output=_OUTPUT))),
+    ),
+    attributes=_PARTS,
+    expressions=_or_null(_object(functions=_PARTS, constants=_or_null(_list(_object("id value"))))),
+    systemInfo=_PRODUCT,
+    agentInfo=_or_null(_PRODUCT),
+    extraInfo=_ANY_OBJECT,
+)
+"""A plan for the OpenAPI document; ``producers.spline.documents`` reads it."""
+
+EVENT_SHAPE: Final = _object(
+    "planId timestamp",
+    planId=_UUID,
+    timestamp={"type": "integer", "description": "Epoch milliseconds at the end."},
+    durationNs={"type": "integer", "nullable": True},
+    discriminator=_or_null(_TEXT),
+    labels=_LABELS,
+    error={"nullable": True},
+    extra=_ANY_OBJECT,
+)
+
 count_refusals(blueprint, {"execution_plans": PLAN_KIND, "execution_events": EVENT_KIND})
 
 
@@ -81,7 +153,7 @@ def status() -> Response:
 
 
 @blueprint.route("/execution-plans", methods=["POST"])
-@blueprint.takes(PlanSchema, CONTENT_TYPES)
+@blueprint.takes(PLAN_SHAPE, CONTENT_TYPES)
 @blueprint.doc(
     summary="Take an execution plan",
     responses={
@@ -98,7 +170,7 @@ def execution_plans() -> Response:
 
 
 @blueprint.route("/execution-events", methods=["POST"])
-@blueprint.takes({"type": "array", "items": EventSchema}, CONTENT_TYPES)
+@blueprint.takes(_list(EVENT_SHAPE), CONTENT_TYPES)
 @blueprint.doc(
     summary="Take execution events", responses={201: {"description": "Durable; no body"}}
 )

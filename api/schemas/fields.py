@@ -14,17 +14,13 @@ Every message completes the sentence "<path or parameter>: expected …".
 from __future__ import annotations
 
 import re
-import uuid
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
-from marshmallow import INCLUDE, RAISE, Schema, ValidationError, fields
+from marshmallow import RAISE, Schema, fields
 
 from graph_model.values import EXPECTED, parse_instant
 
-MOST_CHECKED: Final = 1_000
-"""Entries of one list that are checked by marshmallow."""
-_MOST_NAME: Final = 100
 _CASES = ("required", "null", "invalid", "type", "validator_failed")
 
 
@@ -40,15 +36,6 @@ class RequestBody(Schema):
         unknown = RAISE
 
     error_messages = {"type": "a JSON object", "unknown": "no such field"}  # noqa: RUF012
-
-
-class Envelope(Schema):
-    """A JSON object whose unknown fields are kept."""
-
-    class Meta:
-        unknown = INCLUDE
-
-    error_messages = {"type": "a JSON object"}  # noqa: RUF012 - marshmallow's own name
 
 
 class Checked(fields.Field[Any]):
@@ -82,117 +69,12 @@ class Checked(fields.Field[Any]):
         return value
 
 
-class Uuid(Checked):
-    """A UUID string."""
-
-    expected = "a UUID string"
-    shape: Mapping[str, Any] = {"type": "string", "format": "uuid"}
-
-    def read(self, value: Any) -> str:
-        return str(uuid.UUID(super().read(value)))
-
-
-class ScalarText(Checked):
-    """A string; published clients send numbers as ids: 3 => "3"."""
-
-    expected = "a string"
-    kinds = (str, int, float)
-
-    def read(self, value: Any) -> str:
-        if isinstance(value, bool):
-            raise ValueError(value)
-        return str(super().read(value))
-
-
-class Uri(Checked):
-    """A source or a target: any text that is not blank."""
-
-    expected = "a URI, not empty"
-
-    def read(self, value: Any) -> str:
-        text: str = super().read(value)
-        if not text.strip():
-            raise ValueError(value)
-        return text
-
-
 class Truth(Checked):
     """``true`` or ``false``, no other spelling."""
 
     expected = "true or false"
     kinds = (bool,)
     shape: Mapping[str, Any] = {"type": "boolean"}
-
-
-class PlainObject(Checked):
-    """params and extra: the engine's own fields; null counts as empty."""
-
-    expected = "a JSON object"
-    kinds = (dict,)
-    shape: Mapping[str, Any] = {"type": "object", "additionalProperties": True}
-    nullable = True
-
-
-class LongList(Checked):
-    """A list that the typed pass of ``producers.spline.documents`` checks, entry by entry."""
-
-    expected = "a list"
-    kinds = (list,)
-    nullable = True
-
-    def __init__(self, item: Mapping[str, Any], **options: Any) -> None:
-        self.shape = {"type": "array", "items": dict(item)}
-        super().__init__(**options)
-
-
-class ShortList(fields.List[Any]):
-    """A list that is short in all that agents send: its first entries are checked one by one.
-
-    That names everything wrong there in one reply. The typed pass of
-    ``graph_model.producers.spline.documents`` checks all entries; millions of them would take
-    hours here, and gigabytes for the messages.
-    """
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> list[Any]:
-        first = value[:MOST_CHECKED] if isinstance(value, list) else value
-        return super()._deserialize(first, attr, data, **options)
-
-
-def list_of(field: fields.Field[Any], expected: str, **options: Any) -> ShortList:
-    """A short list whose entries are checked one by one."""
-    return ShortList(field, error_messages=expecting(expected), **options)
-
-
-def list_of_objects(schema: type[Schema], **options: Any) -> ShortList:
-    """A short list of objects; null counts as empty."""
-    return list_of(fields.Nested(schema), "a list", allow_none=True, **options)
-
-
-class Labels(Checked):
-    """Labels: names to lists of strings; one string counts as a list of one."""
-
-    expected = "a JSON object"
-    kinds = (dict,)
-    shape: Mapping[str, Any] = {
-        "type": "object",
-        "additionalProperties": {"type": "array", "items": {"type": "string"}},
-    }
-    nullable = True
-
-    def read(self, value: Any) -> Mapping[str, Any]:
-        labels: Mapping[str, Any] = super().read(value)
-        wrong = {
-            name[:_MOST_NAME]: ["a string or a list of strings"]
-            for name, listed in labels.items()
-            if not all(map(_is_label, listed if isinstance(listed, list) else [listed]))
-        }
-        if wrong:
-            raise ValidationError(wrong)
-        return labels
-
-
-def _is_label(value: object) -> bool:
-    return value is None or (isinstance(value, str | int | float) and not isinstance(value, bool))
 
 
 _FLAGS: Final = {"true": True, "1": True, "false": False, "0": False}

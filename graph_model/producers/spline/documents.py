@@ -1,10 +1,11 @@
 """Plans and events in one normal form, whatever the wire version.
 
 Frozen values between the edge and the translator. ``read_plan`` and ``read_event`` are the one
-typed pass over a parsed document: they coerce the known errors of published clients (numeric ids,
+reader of a parsed document: they coerce the known errors of published clients (numeric ids,
 null collections), keep unknown fields out of the way, and refuse the rest with
-:class:`InvalidDocument`, which names the field and the expected value. The rules come from the
-Spline producer API 1.2 as its agents speak it:
+:class:`InvalidDocument`, which names every wrong field and the expected value (the first 50, and
+the rules between the parts where each part is right). The rules come from the Spline producer API
+1.2 as its agents speak it:
 
 - attributes, expressions and operations are unique only inside a plan, each by its id;
 - references may dangle: an undeclared attribute or expression is a leaf, not an error;
@@ -25,7 +26,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar
 from graph_model.errors import InvalidDocument
 from graph_model.json_fields import (
     JsonObject,
-    items,
+    WrongFields,
     join,
     optional_list,
     optional_object,
@@ -210,24 +211,37 @@ def read_plan(document: object, plan_id: str | None = None) -> ExecutionPlan:
     ``plan_id`` is used where ``id`` is absent. Raises InvalidDocument.
     """
     plan = read_object(document, "")
-    operations = read_object(plan.get("operations"), "operations")
-    attributes = _read_unique(plan, "attributes", "", _read_attribute, ())
-    expressions = optional_object(plan, "expressions", "")
-    functions = _read_unique(expressions, "functions", "expressions", _read_function, ())
-    constants = _read_unique(expressions, "constants", "expressions", _read_constant, functions)
-    extra = optional_object(plan, "extraInfo", "")
+    wrong = WrongFields()
+    take = wrong.take
+    given = take("", read_uuid, plan["id"], "id") if plan.get("id") is not None else plan_id
+    name = take(None, _optional_text, plan, "name", "")
+    discriminator = take(None, _optional_text, plan, "discriminator", "")
+    labels = _gather_labels(plan.get("labels"), "labels", wrong)
+    operations = _read_operations(plan, wrong)
+    attributes = _read_unique(plan, "attributes", "", _read_attribute, (), wrong)
+    expressions = take({}, optional_object, plan, "expressions", "")
+    functions = _read_unique(expressions, "functions", "expressions", _read_function, (), wrong)
+    constants = _read_unique(
+        expressions, "constants", "expressions", _read_constant, functions, wrong
+    )
+    system = _read_product(plan.get("systemInfo"), "systemInfo", wrong)
+    agent = _read_agent(plan.get("agentInfo"), wrong)
+    extra = take({}, optional_object, plan, "extraInfo", "")
+    if given is None:
+        wrong.note("id", "a UUID string")
+    wrong.check()
     return ExecutionPlan(
-        id=read_uuid(plan["id"], "id") if plan.get("id") is not None else _given_id(plan_id),
-        name=_optional_text(plan, "name", "") or _app_name(extra),
-        discriminator=_optional_text(plan, "discriminator", ""),
-        labels=read_labels(plan.get("labels"), "labels"),
-        operations=_with_folders_of_streams(_topological(_read_operations(operations))),
+        id=given or "",
+        name=name or _app_name(extra),
+        discriminator=discriminator,
+        labels=labels,
+        operations=_with_folders_of_streams(_topological(_connected(operations))),
         attributes=attributes,
         functions=functions,
         constants=constants,
         data_types=_read_data_types(extra),
-        system=_read_product(plan.get("systemInfo"), "systemInfo"),
-        agent=_read_agent(plan.get("agentInfo")),
+        system=system,
+        agent=agent,
         extra=extra,
     )
 
@@ -244,21 +258,26 @@ def read_uuid(value: object, path: str) -> str:
 
 def read_labels(value: object, path: str) -> dict[str, tuple[str, ...]]:
     """Labels: an object of lists of strings; one string counts as a list of one."""
-    labels: dict[str, tuple[str, ...]] = {}
-    for name, values in ({} if value is None else read_object(value, path)).items():
-        listed = values if isinstance(values, list) else [values]
-        labels[name] = tuple(
-            _scalar_text(item, f"{path}.{name[:_MOST_QUOTED]}")
-            for item in listed
-            if item is not None
-        )
+    wrong = WrongFields()
+    labels = _gather_labels(value, path, wrong)
+    wrong.check()
     return labels
 
 
-def _given_id(plan_id: str | None) -> str:
-    if plan_id is None:
-        raise InvalidDocument("id", "a UUID string")
-    return plan_id
+def _gather_labels(value: object, path: str, wrong: WrongFields) -> dict[str, tuple[str, ...]]:
+    if value is None:
+        return {}
+    labels: dict[str, tuple[str, ...]] = {}
+    for name, values in wrong.take({}, read_object, value, path).items():
+        listed = values if isinstance(values, list) else [values]
+        where = f"{path}.{name[:_MOST_QUOTED]}"
+        labels[name] = wrong.take((), _label_values, listed, where)
+    return labels
+
+
+def _label_values(listed: list[object], path: str) -> tuple[str, ...]:
+    expected = "a string or a list of strings"
+    return tuple(_scalar_text(item, path, expected) for item in listed if item is not None)
 
 
 def _app_name(extra: JsonObject) -> str | None:
@@ -352,13 +371,30 @@ def references_in(value: object) -> Iterator[Reference]:
             stack.extend(reversed(current))
 
 
-def _read_operations(operations: JsonObject) -> dict[str, Operation]:
-    write = read_object(operations.get("write"), "operations.write")
-    read: list[tuple[Operation, str]] = [(_read_write(write), "operations.write")]
-    for item, path in items(operations, "reads", "operations"):
-        read.append((_read_read(read_object(item, path), path), path))
-    for item, path in items(operations, "other", "operations"):
-        read.append((_read_operation(read_object(item, path), path, "transform"), path))
+_Place = tuple[Operation, str]  # with its path
+
+
+def _read_operations(plan: JsonObject, wrong: WrongFields) -> list[_Place]:
+    """The write first, then in the order of the document."""
+    take = wrong.take
+    operations = take(None, read_object, plan.get("operations"), "operations")
+    if operations is None:
+        return []
+    path = "operations.write"
+    write = take(None, read_object, operations.get("write"), path)
+    read = [] if write is None else [(_read_write(write, path, wrong), path)]
+    for key, read_one in (("reads", _read_read), ("other", _read_transform)):
+        path = f"operations.{key}"
+        for at, item in enumerate(take([], optional_list, operations, key, "operations")):
+            here = f"{path}[{at}]"
+            fields = take(None, read_object, item, here)
+            if fields is not None:
+                read.append((read_one(fields, here, wrong), here))
+    return read
+
+
+def _connected(read: Sequence[_Place]) -> dict[str, Operation]:
+    """The operations by id; raises InvalidDocument where the references between them fail."""
     known: dict[str, Operation] = {}
     for operation, path in read:
         if known.setdefault(operation.id, operation) is not operation:
@@ -374,41 +410,54 @@ def _read_operations(operations: JsonObject) -> dict[str, Operation]:
     return known
 
 
-def _read_write(fields: JsonObject) -> Operation:
-    path = "operations.write"
+def _read_write(fields: JsonObject, path: str, wrong: WrongFields) -> Operation:
     append = fields.get("append")
     if not isinstance(append, bool):
-        raise InvalidDocument(f"{path}.append", "true or false")
-    if not isinstance(fields.get("childIds"), list):
-        raise InvalidDocument(f"{path}.childIds", "a list of operation ids")
-    operation = _read_operation(fields, path, "write")
-    target = _required_source(fields.get("outputSource"), f"{path}.outputSource")
-    return replace(operation, target=target, append=append)
+        wrong.note(f"{path}.append", "true or false")
+    if fields.get("childIds") is None:
+        wrong.note(f"{path}.childIds", _CHILDREN)
+    source = fields.get("outputSource")
+    target = wrong.take("", _required_source, source, f"{path}.outputSource")
+    operation = _read_operation(fields, path, "write", wrong)
+    return replace(operation, target=target, append=append is True)
 
 
-def _read_read(fields: JsonObject, path: str) -> Operation:
+def _read_read(fields: JsonObject, path: str, wrong: WrongFields) -> Operation:
+    path_of_sources = f"{path}.inputSources"
     sources = fields.get("inputSources")
     if not isinstance(sources, list):
-        raise InvalidDocument(f"{path}.inputSources", "a list of URIs")
-    operation = _read_operation(fields, path, "read")
+        wrong.note(path_of_sources, "a list of URIs")
+        sources = []
     uris = tuple(
-        _required_source(source, f"{path}.inputSources[{index}]")
+        wrong.take("", _required_source, source, f"{path_of_sources}[{index}]")
         for index, source in enumerate(sources)
     )
-    return replace(operation, sources=uris)
+    return replace(_read_operation(fields, path, "read", wrong), sources=uris)
 
 
-def _read_operation(fields: JsonObject, path: str, kind: OperationKind) -> Operation:
+def _read_transform(fields: JsonObject, path: str, wrong: WrongFields) -> Operation:
+    return _read_operation(fields, path, "transform", wrong)
+
+
+_CHILDREN: Final = "a list of operation ids"
+
+
+def _read_operation(
+    fields: JsonObject, path: str, kind: OperationKind, wrong: WrongFields
+) -> Operation:
     """The fields that all kinds share; one without a name is called by its kind."""
+    take = wrong.take
     output = None if kind == "write" else fields.get("output")
+    children = _read_ids(fields.get("childIds"), f"{path}.childIds", _CHILDREN, wrong)
+    outputs = _read_ids(output, f"{path}.output", "a list of ids", wrong)
     return Operation(
-        id=_required_scalar(fields, "id", path),
+        id=take("", _required_scalar, fields, "id", path),
         kind=kind,
-        name=_optional_text(fields, "name", path) or kind.capitalize(),
-        children=_read_ids(fields.get("childIds"), f"{path}.childIds"),
-        output=None if output is None else _read_ids(output, f"{path}.output"),
-        params=optional_object(fields, "params", path),
-        extra=optional_object(fields, "extra", path),
+        name=take(None, _optional_text, fields, "name", path) or kind.capitalize(),
+        children=children,
+        output=None if output is None else outputs,
+        params=take({}, optional_object, fields, "params", path),
+        extra=take({}, optional_object, fields, "extra", path),
     )
 
 
@@ -573,16 +622,19 @@ def _is_uuid(text: str) -> bool:
     return True
 
 
-def _read_product(value: object, path: str) -> Product:
-    fields = read_object(value, path)
+def _read_product(value: object, path: str, wrong: WrongFields) -> Product:
+    fields = wrong.take(None, read_object, value, path)
+    if fields is None:
+        return Product("", "")
     return Product(
-        _required_scalar(fields, "name", path), _required_scalar(fields, "version", path)
+        wrong.take("", _required_scalar, fields, "name", path),
+        wrong.take("", _required_scalar, fields, "version", path),
     )
 
 
-def _read_agent(value: object) -> Product | None:
+def _read_agent(value: object, wrong: WrongFields) -> Product | None:
     """Optional; an empty object counts as absent."""
-    return None if value is None or value == {} else _read_product(value, "agentInfo")
+    return None if value is None or value == {} else _read_product(value, "agentInfo", wrong)
 
 
 # --- events ------------------------------------------------------------------------------------
@@ -591,16 +643,19 @@ def _read_agent(value: object) -> Product | None:
 def read_event(document: object, path: str = "") -> ExecutionEvent:
     """Normal form of an API 1.2 (or 1.1) event. Raises InvalidDocument."""
     event = read_object(document, path)
-    extra = optional_object(event, "extra", path)
-    return ExecutionEvent(
-        plan_id=read_uuid(event.get("planId"), join(path, "planId")),
-        timestamp=_read_timestamp(event.get("timestamp"), join(path, "timestamp")),
-        duration_ns=_read_duration(event.get("durationNs"), join(path, "durationNs")),
-        discriminator=_optional_text(event, "discriminator", path),
-        labels=read_labels(event.get("labels"), join(path, "labels")),
+    wrong = WrongFields()
+    take = wrong.take
+    read = ExecutionEvent(
+        plan_id=take("", read_uuid, event.get("planId"), join(path, "planId")),
+        timestamp=take(0, _read_timestamp, event.get("timestamp"), join(path, "timestamp")),
+        duration_ns=take(None, _read_duration, event.get("durationNs"), join(path, "durationNs")),
+        discriminator=take(None, _optional_text, event, "discriminator", path),
+        labels=_gather_labels(event.get("labels"), join(path, "labels"), wrong),
         error=event.get("error"),
-        extra=extra,
+        extra=take({}, optional_object, event, "extra", path),
     )
+    wrong.check()
+    return read
 
 
 def _read_timestamp(value: object, path: str) -> int:
@@ -638,10 +693,11 @@ def _read_unique(
     path: str,
     read: Callable[[object], _Part],
     taken: Container[str],
+    wrong: WrongFields,
 ) -> dict[str, _Part]:
-    """Parts by id; raises for an id that is ``taken`` or occurs twice, at its later place."""
+    """Parts by id; an id that is ``taken`` or occurs twice is refused at its later place."""
     known: dict[str, _Part] = {}
-    for place, item in enumerate(optional_list(fields, key, path)):
+    for place, item in enumerate(wrong.take([], optional_list, fields, key, path)):
         try:
             part = read(item)
             if part.id in known or part.id in taken:
@@ -649,9 +705,9 @@ def _read_unique(
                 raise InvalidDocument("id", f"{noun} ids used once, not {_quoted(part.id)} twice")
         except InvalidDocument as error:
             here = f"{join(path, key)}[{place}]"
-            where = f"{here}.{error.path}" if error.path else here
-            raise InvalidDocument(where, error.expected) from None
-        known[part.id] = part
+            wrong.note(f"{here}.{error.path}" if error.path else here, error.expected)
+        else:
+            known[part.id] = part
     return known
 
 
@@ -660,11 +716,11 @@ def _quoted(text: str) -> str:
     return repr(text[:_MOST_QUOTED])
 
 
-def _scalar_text(value: object, path: str) -> str:
+def _scalar_text(value: object, path: str, expected: str = "a string") -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, bool) or not isinstance(value, _NUMBERS):
-        raise InvalidDocument(path, "a string")
+        raise InvalidDocument(path, expected)
     return str(value)
 
 
@@ -692,13 +748,14 @@ def _optional_text(fields: JsonObject, key: str, path: str) -> str | None:
     return None if value is None else _scalar_text(value, join(path, key))
 
 
-def _read_ids(value: object, path: str) -> tuple[str, ...]:
+def _read_ids(value: object, path: str, expected: str, wrong: WrongFields) -> tuple[str, ...]:
     if value is None:
         return ()
     if not isinstance(value, list):
-        raise InvalidDocument(path, "a list of ids")
+        wrong.note(path, expected)
+        return ()
     return tuple(
-        item if isinstance(item, str) else _scalar_text(item, f"{path}[{index}]")
+        item if isinstance(item, str) else wrong.take("", _scalar_text, item, f"{path}[{index}]")
         for index, item in enumerate(value)
     )
 

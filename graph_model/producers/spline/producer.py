@@ -149,12 +149,12 @@ _NAMELESS_PLANS: Final = uuid.UUID("0b5f6f4e-6c53-5b0a-9f0e-2f6c9d1b7a41")
 
 
 def plan_submission(document: Any, version: str, key_scope: str = "") -> Submission:
-    """Raises InvalidDocument, naming the first invalid field.
+    """Raises InvalidDocument, naming the invalid fields.
 
     A plan without an id gets one from its content, so that a repeat is the same plan. ``key_scope``
     is the scope of a plan that names none.
     """
-    read_plan(lifted_plan(document, version), STAND_IN)
+    read_plan(_lifted_plan(document, version), STAND_IN)
     spoken = spoken_version(document, version)
     body = compact_json(mask_secrets(document))
     given = document.get("id")
@@ -170,13 +170,13 @@ def _id_of_nameless(version: str, body: bytes) -> str:
 def event_submission(
     document: Any, version: str, key_scope: str = "", path: str = ""
 ) -> Submission:
-    """Raises InvalidDocument, naming the first invalid field; ``path`` is the event's place.
+    """Raises InvalidDocument, naming the invalid fields; ``path`` is the event's place.
 
     The scope of an event is that of its own label, otherwise that of its API key. The plan of an
     event without a scope is chosen from the whole set of documents when it is projected
     (``spline.gathering``), so that the order of arrival does not matter.
     """
-    read_event(lifted_event(document, version, path))
+    read_event(_lifted_event(document, version, path), path)
     body = compact_json(mask_secrets(document))
     plan_id = read_uuid(document.get("planId"), join(path, "planId"))
     scope = scope_of(document, path) or key_scope
@@ -215,14 +215,14 @@ def scope_of(document: Mapping[str, Any], path: str) -> str:
     return scope
 
 
-def lifted_plan(document: Any, version: str) -> Any:
+def _lifted_plan(document: Any, version: str) -> Any:
     """A plan in the form of API 1.2, from any version."""
     if spoken_version(document, version) != "1":
         return document
     return lifting.lift(read_object(document, ""))
 
 
-def lifted_event(document: Any, version: str, path: str) -> Any:
+def _lifted_event(document: Any, version: str, path: str) -> Any:
     """An event in the form of API 1.2; ``path`` is its place."""
     if spoken_version(document, version) != "1":
         return document

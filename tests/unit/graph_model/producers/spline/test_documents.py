@@ -1,4 +1,4 @@
-"""The one typed pass over documents: the faults that it forgives, and the refusals with places."""
+"""The reader of plans and events: the faults that it forgives, and the refusals with places."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import copy
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -562,6 +562,62 @@ def test_a_plan_that_breaks_the_protocol_is_refused_where_it_does(
     assert refused_at(changed(plan_document(), change)) == path
 
 
+def test_a_refusal_names_every_wrong_place() -> None:
+    plan = plan_document()
+    plan["labels"] = {"team": [{}], "job": "a"}
+    plan["operations"]["write"] |= {"append": "yes", "childIds": [{}, "op-1"]}
+    plan["operations"]["reads"][0]["inputSources"] = ["file:/a", "", 7]
+    plan["attributes"] += [{"id": "a9"}, {"name": "b"}]
+    plan["systemInfo"] = {}
+    with pytest.raises(InvalidDocument) as refusal:
+        read_plan(plan)
+    attributes = len(plan["attributes"])
+    assert refusal.value.errors == {
+        "labels.team": ["a string or a list of strings"],
+        "operations.write.append": ["true or false"],
+        "operations.write.childIds[0]": ["a string"],
+        "operations.reads[0].inputSources[1]": ["a URI, not empty"],
+        "operations.reads[0].inputSources[2]": ["a URI, not empty"],
+        f"attributes[{attributes - 2}].name": ["a string"],
+        f"attributes[{attributes - 1}].id": ["a string"],
+        "systemInfo.name": ["a string"],
+        "systemInfo.version": ["a string"],
+    }
+    assert refusal.value.path == "labels.team"
+    assert all(place in str(refusal.value) for place in refusal.value.errors)
+
+
+class CountedList(list[Any]):
+    """A list that knows how many of its entries were read."""
+
+    entries_read = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        for item in super().__iter__():
+            self.entries_read += 1
+            yield item
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        ("operations", "reads"),
+        ("operations", "other"),
+        ("operations", "write", "childIds"),
+        ("attributes",),
+        ("expressions", "functions"),
+    ],
+)
+def test_a_list_of_nothing_but_mistakes_is_read_for_fifty_of_them(place: tuple[str, ...]) -> None:
+    listed = CountedList([{}] * 1_000)
+    plan = plan_document()
+    _put(plan, place, listed)
+    with pytest.raises(InvalidDocument) as refusal:
+        read_plan(plan)
+    assert len(refusal.value.errors) == 50
+    assert listed.entries_read <= 50
+
+
 def test_no_change_of_type_anywhere_escapes_as_another_exception() -> None:
     """Puts each kind of JSON value in each place of a plan: it is read or refused."""
     values: list[Any] = [
@@ -859,6 +915,14 @@ def event_refused_at(document: object, path: str = "") -> str:
     with pytest.raises(InvalidDocument) as refusal:
         read_event(document, path)
     return refusal.value.path
+
+
+def test_a_refusal_of_an_event_names_every_wrong_place() -> None:
+    with pytest.raises(InvalidDocument) as refusal:
+        read_event({"timestamp": "now", "durationNs": -1, "labels": 7, "extra": []}, "[3]")
+    assert list(refusal.value.errors) == [
+        "[3].planId", "[3].timestamp", "[3].durationNs", "[3].labels", "[3].extra",
+    ]  # fmt: skip
 
 
 def test_an_event_is_read_into_its_normal_form() -> None:
