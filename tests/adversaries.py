@@ -1,4 +1,4 @@
-"""Texts that make a slow pattern slow, and how the growth of a cost with its text is measured.
+"""Texts that make a slow pattern slow, and whether a call freezes on a long one.
 
 A pattern's own texts are made from its parsed structure: the texts that it asks for, piece
 by piece, repeated without the end that it waits for.
@@ -7,6 +7,7 @@ by piece, repeated without the end that it waits for.
 from __future__ import annotations
 
 import re
+import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
@@ -25,14 +26,18 @@ UNITS: Final = (
     "(", ")", "[", "]", "{", "}", "()", "{}", "<", ">", ",", ";", "&", "?", "#", "%", "%2D", "*",
     "a ", "a=", "a:", "a,", "a.", "a/", " a=b", "''", '""', "{}}", "\ud800", "é", "İ", "-----",
 )  # fmt: skip
-_SMALL: Final = 600
 _LONG: Final = 16
-_GROWTH: Final = 8
-_MOST_GROWTH: Final = 24.0
-"""Eight times the text may cost 24 times as much: thrice a linear cost, a third of a square one."""
-_NOTHING: Final = 0.001
-"""Seconds of CPU below which a large text costs too little to compare: a pass that looked at each
-pair of its characters would take longer."""
+_LENGTHS: Final = tuple(1_200 * 4**step for step in range(6))
+_PAIR_SECONDS: Final = 8e-11
+"""No machine looks at a pair of characters in less: what costs less is no pass over all pairs."""
+_MOST_GROWTH: Final = 6.0
+"""Four times the text costs a linear call four times as much, a quadratic one sixteen times."""
+HANG_SECONDS: Final = 60.0
+"""Of processor time. A linear call takes 5 for the longest text, a quadratic one many minutes."""
+
+
+class _Hang(Exception):
+    """A call took the processor time that it may not take."""
 
 
 def texts_against(pattern: str) -> list[str]:
@@ -100,32 +105,42 @@ _CLASSES: Final = {
 }  # fmt: skip
 
 
-def grows_too_fast(
-    work: Callable[[str], object], head: str, unit: str, tail: str = "!", small: int = _SMALL
+def freezes(
+    work: Callable[[str], object], head: str, unit: str, tail: str = "!", hang: float = HANG_SECONDS
 ) -> bool:
-    """Whether eight times the text costs more than 24 times as much CPU, in four tries of four.
+    """Whether a text of at most 1.2 million characters takes more than ``hang`` of CPU: only that
+    counts, so that chance and load cannot make a linear call fail.
 
-    ``small`` is the length of the shorter text. Another process may cost a run time, never save it
-    any: the first try is of one run each, and acquits nearly every text; of the others the least of
-    three runs counts.
+    The texts grow, as long as a call costs what a quadratic one would: nearly every call is
+    acquitted at 1,200 or 4,800 characters. Noise sends it on to a longer text at most.
     """
+    before = 0.0
+    for length in _LENGTHS:
+        repeats = length * (4 if len(unit) > _LONG else 1) // len(unit)  # enough of a long unit
+        text = head + unit * repeats + tail
+        try:
+            cost = _cost(work, text, hang)
+            if cost < _PAIR_SECONDS * repeats**2 / 2 or cost <= _MOST_GROWTH * before:
+                return False
+            # What a first call makes once, or a cold cache costs, is no part of the comparison.
+            before = min(cost, _cost(work, text, hang)) if length == _LENGTHS[0] else cost
+        except _Hang:
+            return True
+    return False
 
-    small *= 4 if len(unit) > _LONG else 1  # enough repeats of it
 
-    def cost(length: int, runs: int = 3) -> float:
-        text = head + unit * (length // len(unit)) + tail
-        return min(_cost(work, text) for _ in range(runs))
+def _cost(work: Callable[[str], object], text: str, hang: float) -> float:
+    """Seconds of CPU. Raises _Hang above ``hang`` of them, also in the midst of a pattern."""
 
-    large = cost(_GROWTH * small, 1)
-    if large < _NOTHING or large <= _MOST_GROWTH * cost(small, 1):
-        return False
-    return all(
-        (large := cost(_GROWTH * small)) >= _NOTHING and large > _MOST_GROWTH * cost(small)
-        for _ in range(3)
-    )
+    def end(_number: int, _frame: object) -> None:
+        raise _Hang
 
-
-def _cost(work: Callable[[str], object], text: str) -> float:
+    former = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, hang)
     start = time.thread_time()
-    work(text)
+    try:
+        work(text)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, former)
     return time.thread_time() - start
