@@ -299,7 +299,7 @@ def test_an_end_under_load_loses_no_document_and_projects_none_twice(
             if end == "stopped":
                 assert service.process is not None
                 service.process.terminate()
-                assert service.process.wait(30) == 0
+                assert service.process.wait(60) == 0
             elif end == "killed":
                 service.kill()
             else:

@@ -34,7 +34,7 @@ def send(topic: str) -> None:
         ("{bad", "ExecutionEvent_1.2"),
     ):
         producer.produce(topic, value, key=b"plan", headers={"__TypeId__": kind})
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
 
 
 def consumed(topic: str, data: Path, done: Path) -> list[str]:
@@ -49,7 +49,7 @@ def consumed(topic: str, data: Path, done: Path) -> list[str]:
             time.sleep(0.2)
         time.sleep(2)  # the commit of the last record
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate(timeout=60)
     finally:
         process.kill()
     assert process.returncode == 0

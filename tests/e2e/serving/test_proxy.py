@@ -128,7 +128,7 @@ class Proxy:
     ) -> tuple[int, Any]:
         """The status and the headers of the answer over TLS."""
         connection = http.client.HTTPSConnection(
-            "127.0.0.1", self.secure, context=self.trust, timeout=30
+            "127.0.0.1", self.secure, context=self.trust, timeout=60
         )
         try:
             sent = {"Host": f"{NAME}:{self.secure}", **(headers or {})}
@@ -298,7 +298,7 @@ def test_a_body_that_is_too_large_ends_at_the_proxy(proxy: Proxy) -> None:
     before = len(proxy.headwater.clients)
     headers = {"Content-Type": SPLINE_1_2, "Content-Length": str(65 * 1024 * 1024)}
     connection = http.client.HTTPSConnection(
-        "127.0.0.1", proxy.secure, context=proxy.trust, timeout=30
+        "127.0.0.1", proxy.secure, context=proxy.trust, timeout=60
     )
     connection.putrequest("POST", "/producer/execution-plans")
     for name, value in headers.items():

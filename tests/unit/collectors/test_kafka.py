@@ -319,7 +319,7 @@ def test_a_group_goes_on_where_it_stopped() -> None:
     )
     for value, kind in ((PLAN, "ExecutionPlan_1.2"), (EVENT, "ExecutionEvent_1.2"), (b"{", "x")):
         producer.produce("spline", value, partition=0, headers={"__TypeId__": kind})
-    assert producer.flush(20) == 0
+    assert producer.flush(60) == 0
     taken: list[str] = []
 
     class Listing(Taking):

@@ -242,8 +242,8 @@ def test_a_jvm_that_is_gone_has_nothing_more_to_report(
 
     observation = Observation(outbox_of({"url": f"file:{tmp_path}/l.ndjson"}, {}, convert), drain)
 
-    assert observation.flush(30)
-    assert observation.close(30)
+    assert observation.flush(60)
+    assert observation.close(60)
     assert caplog.records == []
 
 
@@ -274,10 +274,10 @@ def test_a_query_that_spark_reports_too_late_for_the_time_of_closing_is_delivere
         box = outbox_of({"url": server.url, "spill": str(tmp_path)}, {}, convert)
         listener = QueryListener(lambda *_, **__: [QUERY], box)
         observation = Observation(box, lambda _: False, end=listener.end)
-        observation.close(30)
+        observation.close(60)
 
         listener.onSuccess("command", "late", 1)
-        assert box.flush(30)
+        assert box.flush(60)
 
     (path,) = tmp_path.iterdir()
     assert [line["kind"] for line in lines_of(path)] == ["plan", "event"]
@@ -292,7 +292,7 @@ def test_a_late_query_that_might_be_part_of_another_is_not_held(tmp_path: Path) 
 
     listener.onSuccess("save", "inner", 1)
 
-    assert box.flush(30)
+    assert box.flush(60)
     assert box.counts().delivered == 1
 
 
@@ -308,10 +308,10 @@ def test_an_interrupt_while_spark_is_waited_for_cuts_the_waiting_short_not_the_d
 
     monkeypatch.setattr("spark_agent_config.listener._within", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        observation.close(30)
+        observation.close(60)
 
     assert (observation.active, box.counts().delivered) == (False, 1)
-    assert observation.close(30)
+    assert observation.close(60)
 
 
 def test_the_sessions_of_a_process_share_the_time_at_its_end(
@@ -424,7 +424,7 @@ QUERY = CapturedQuery(
 def deliver(settings: dict[str, str], environment: dict[str, str] | None = None) -> Any:
     box = outbox_of(settings, environment or {}, convert)
     box.offer(QUERY)
-    box.close(30)
+    box.close(60)
     return box.counts()
 
 
@@ -501,7 +501,7 @@ def test_documents_that_a_login_page_answered_are_kept_told_once_and_delivered_b
         box = outbox_of(settings, {}, convert)
         for _ in range(5):
             box.offer(QUERY)
-        box.close(30)
+        box.close(60)
 
         assert (box.counts().kept, box.counts().delivered) == (5, 0)
         said = [record.getMessage() for record in caplog.records]
@@ -579,10 +579,10 @@ def test_a_file_system_that_fails_at_any_call_never_raises_and_is_told_once(
                 patched.setattr(f"os.{name}", failing.of(getattr(os, name)))
             server.answer = lambda _: (503, {})
             box.offer(QUERY)
-            assert box.flush(30)
+            assert box.flush(60)
             server.answer = lambda _: (201, {})
             box.offer(QUERY)
-            box.close(30)
+            box.close(60)
 
     counts = box.counts()
     assert (counts.delivered, counts.kept + counts.dropped, counts.waiting) == (1, 1, 0)

@@ -193,7 +193,7 @@ def test_a_file_instead_of_a_server_that_cannot_be_written_is_told_once_and_coun
     box: Outbox[str] = Outbox(lambda name: [plan(name)], send, first_pause=0, longest_pause=0)
     for name in "abc":
         assert box.offer(name)
-    assert box.close(30)
+    assert box.close(60)
 
     assert box.counts().dropped == 3
     first, last = (record.getMessage() for record in caplog.records)
