@@ -94,8 +94,6 @@ def excess_of(parts: Sequence[Part], weights: Iterable[Weight]) -> str:
     A fact in several parts counts once: parts are merged only where their sum exceeds a bound.
     """
     listed = list(weights)
-    if alone := next((weight.elements_excess for weight in listed if weight.elements_excess), ""):
-        return alone
     together = Weight(*(sum(numbers) for numbers in zip(*listed, strict=True)))
     return weigh(merge(parts)).excess if together.excess else ""
 

@@ -223,12 +223,19 @@ class SubjectTranslation:
     def excess(self) -> str:
         """The bound that the subject's facts exceed; "" for none."""
         weights = (plan.head.weight for plan in self.plans)
-        return excess_of(self.parts, [*weights, weigh(self.own)])
+        return _excess_alone(self.plans) or excess_of(self.parts, [*weights, weigh(self.own)])
 
     @property
     def parts(self) -> tuple[Part, ...]:
         """All facts; those of a plan have one key for every run of it."""
         return (*(plan.facts for plan in self.plans), self.own)
+
+
+def _excess_alone(plans: Iterable[LogicalPlan]) -> str:
+    """The bound that one of the plans exceeds by itself: then nothing else need be made, merged or
+    weighed, because whatever holds it exceeds the same. "" for none.
+    """
+    return next(filter(None, (plan.head.weight.elements_excess for plan in plans)), "")
 
 
 # --- runs ----------------------------------------------------------------------------------------
@@ -322,7 +329,7 @@ def _translate_run(
     if state.ended_at is not None or row.endless:
         _add_tree(collector, place, subject)
         plans = _plans_of_run(whole, statement, place, subject)
-        if state.ended_at is not None and any(plan.head.weight.elements_excess for plan in plans):
+        if state.ended_at is not None and _excess_alone(plans):
             return SubjectTranslation(plans, collector.facts())  # its caller asks for less
         names = _namer(statement, subject)
         if state.ended_at is not None:
