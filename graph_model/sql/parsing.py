@@ -100,7 +100,7 @@ def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
     if words[:1] == ["MERGE"] and _keywords(tokens[-2:]) == ["REMOVE", "DUPLICATES"]:
         return [*tokens[:-2], *tokenize(_UPSERT, dialect)]
     if dialect in _COMPOUND and words[:1] in _CHANGES:
-        return _with_from(_spelled_out(_without_top(tokens)))
+        return _with_from(_spelled_out(_without_top(_without_hints(tokens))))
     return tokens
 
 
@@ -314,6 +314,17 @@ def closing(tokens: Sequence[Token], place: int) -> int:
         if depth == 0:
             return at
     return len(tokens) - 1
+
+
+def _without_hints(tokens: Sequence[Token]) -> Sequence[Token]:
+    """``INSERT INTO t WITH (TABLOCK) (a) SELECT …`` => ``INSERT INTO t (a) SELECT …``."""
+    words = _keywords(tokens)
+    place = words.index("INTO") + 2 if "INTO" in words[:12] else len(words)
+    while words[place : place + 1] == ["."]:
+        place += 2
+    if words[place : place + 2] != ["WITH", "("] or words[:1] not in (["INSERT"], ["WITH"]):
+        return tokens
+    return [*tokens[:place], *tokens[closing(tokens, place + 1) + 1 :]]
 
 
 def _without_top(tokens: Sequence[Token]) -> Sequence[Token]:

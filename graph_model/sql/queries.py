@@ -65,6 +65,11 @@ _WITHOUT_NAMES: Final = ("key", "value")  # the columns of a TRANSFORM that name
 
 _WORDS: Final = re.compile(r"\w+")  # of a pattern of rows
 
+#: From inside a group's aggregate to one of its values.
+_PICKING: Final = (
+    exp.Bracket, exp.ArrayAgg, exp.AnyValue, exp.Order, exp.Limit, exp.HavingMax, exp.IgnoreNulls,
+)  # fmt: skip
+
 _METHODS: Final = frozenset({"value", "query", "exist", "nodes"})  # of XML in T-SQL
 
 
@@ -365,6 +370,9 @@ class QueryReader(NameReader):
             for key in ("start", "connect"):
                 if (condition := hierarchy.args.get(key)) is not None:
                     self.influence(labels.FILTER, condition, frame)
+        limit = node.args.get("limit")
+        for item in (limit.args.get("expressions") or ()) if limit is not None else ():
+            self.influence(labels.FILTER, item, frame)  # LIMIT 1 BY a
 
     def influence(self, how: str, condition: exp.Expr, frame: SelectScope) -> None:
         """A condition, split at AND."""
@@ -491,7 +499,8 @@ class QueryReader(NameReader):
         while isinstance(bare, passed):
             bare = bare.this
         if isinstance(bare, exp.Column):
-            return self.names.identifier(bare.this)
+            numbered = "$" if isinstance(bare.this, exp.Parameter) else ""  # t.$1
+            return numbered + self.names.identifier(bare.this)
         if isinstance(bare, exp.Dot) and isinstance(bare.expression, exp.Identifier):
             return self.names.identifier(bare.expression)
         if self._dialect in _NAMED_BY_FUNCTION:
@@ -507,7 +516,34 @@ class QueryReader(NameReader):
             return replace(meant, name=name, texts=meant.texts or (bare,), tables=())
         if isinstance(bare, exp.Struct):
             return self._struct(bare, name, frame)
-        return ColumnValue(name, self.flows(bare, frame), (bare,))
+        fields = self._picked(bare, frame) if isinstance(bare, _PICKING) else None
+        return ColumnValue(name, self.flows(bare, frame), (bare,), fields=fields)
+
+    def _picked(self, node: exp.Expr, frame: SelectScope) -> Mapping[str, ColumnValue] | None:
+        """The members of a struct or row that is picked from those of a group:
+        ``array_agg(t ORDER BY c LIMIT 1)[OFFSET(0)]``; None for other values.
+        """
+        how, deciding = labels.IDENTITY, set[Flow]()
+        while isinstance(node, _PICKING):
+            if isinstance(node, exp.AggFunc):
+                how = labels.AGGREGATION
+            for item in (*node.expressions, node.args.get("expression")):
+                if isinstance(node, exp.Order | exp.HavingMax) and item is not None:
+                    deciding |= self.flows(item, frame, labels.CONDITIONAL)
+            node = node.this
+        if isinstance(node, exp.Struct):
+            members = self._struct(node, "", frame).fields or {}
+        elif isinstance(node, exp.Column) and not node.table and self._is_source(node, frame):
+            row = next(self._answering((self.names.identifier(node.this),), frame))
+            members = {value.name.lower(): value for value in row.relation.values}
+            if row.relation.is_open:
+                return None
+        else:
+            return None
+        return {
+            key: replace(value, flows=stepped(value.flows, how) | deciding)
+            for key, value in members.items()
+        }
 
     def _struct(self, node: exp.Struct, name: str, frame: SelectScope) -> ColumnValue:
         members: dict[str, ColumnValue] = {}
@@ -529,7 +565,10 @@ class QueryReader(NameReader):
     def _without(
         self, star: exp.Expr, values: Sequence[ColumnValue], frame: SelectScope
     ) -> Sequence[ColumnValue]:
-        """``* EXCEPT (a) REPLACE (b + 1 AS b) RENAME (c AS d)``."""
+        """``* ILIKE 'x%' EXCEPT (a) REPLACE (b + 1 AS b) RENAME (c AS d)``."""
+        if (pattern := star.args.get("ilike")) is not None:
+            words = as_written(pattern)
+            values = [value for value in values if value.tables or _is_like(value.name, words)]
         left_out = {self.names.identifier(item).lower() for item in star.args.get("except_") or ()}
         replaced = {
             self.names.identifier(item.args["alias"]).lower(): item.this
@@ -989,6 +1028,27 @@ def _as_table(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Alias):
         table.set("alias", exp.TableAlias(this=node.args["alias"]))
     return table
+
+
+def _is_like(name: str, pattern: str) -> bool:
+    """``ORDER_ID`` of ``order%``. Goes back to the last % alone: at most len(name) times its
+    pattern.
+    """
+    name, pattern = name.lower(), pattern.lower()
+    at = place = 0
+    after, tried = -1, 0  # behind the last %, and the end of what it stands for
+    while at < len(name):
+        if pattern[place : place + 1] == "%":
+            after, tried = place + 1, at
+            place = after
+        elif pattern[place : place + 1] in {"_", name[at]}:
+            at, place = at + 1, place + 1
+        elif after >= 0:
+            tried += 1
+            at, place = tried, after
+        else:
+            return False
+    return not pattern[place:].strip("%")
 
 
 # --- the parts of a query ------------------------------------------------------------------------

@@ -46,6 +46,9 @@ _NO_COLUMNS: Final = frozenset(
         "current_user",
         "getdate",
         "$action",
+        "_partitiontime",
+        "_partitiondate",
+        "_table_suffix",
     }
 )
 
@@ -139,6 +142,8 @@ class NameReader:
         parts = tuple(self.names.identifier(part) for part in node.parts)
         if len(parts) > 1:
             return self._qualified(parts, frame)
+        if parts[0].lower() == "default" and not node.this.quoted:  # SET a = DEFAULT
+            return ColumnValue(parts[0])
         value = self._bare(parts[0], frame)
         row = next(self._answering(parts, frame), None)
         if row is not None and (value is None or self._is_row(row, value)):

@@ -431,7 +431,7 @@ def _moved(piece: ScriptPiece, statements: Statements, dialect: str) -> Statemen
         old = exp.to_table(named, dialect=dialect)
         statements.rename(old, exp.to_table(f"{piece.tokens[-1].text}.{old.name}", dialect=dialect))
         return statements.made
-    for verb, before, backwards in _MOVES:
+    for verb, before, backwards in (*_MOVES, *_MOVES_OF.get(dialect, ())):
         if verb in words and before in words[words.index(verb) :]:
             changed = "".join(token.text for token in piece.tokens[2 : words.index(verb)])
             place = words.index(before, words.index(verb)) + 1
@@ -448,8 +448,22 @@ _MOVES: Final = (
     ("EXCHANGE", "TABLE", False),
 )
 """The verb, the word before the other table, and whether rows move there."""
+_MOVES_OF: Final = {
+    "clickhouse": (("REPLACE", "FROM", False), ("ATTACH", "FROM", False), ("MOVE", "TABLE", True)),
+    "postgres": (("ATTACH", "PARTITION", False),),
+}
 _AFTER_MOVES: Final = frozenset(
-    {"IGNOREEXTRA", "FILLTARGET", "PARTITION", "WITH", "INCLUDING", "EXCLUDING", "WITHOUT"}
+    {
+        "IGNOREEXTRA",
+        "FILLTARGET",
+        "PARTITION",
+        "WITH",
+        "INCLUDING",
+        "EXCLUDING",
+        "WITHOUT",
+        "FOR",
+        "DEFAULT",
+    }
 )
 
 
@@ -543,6 +557,17 @@ def _renamed(piece: ScriptPiece, statements: Statements, dialect: str) -> Statem
     return statements.made
 
 
+def _exchanged(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect | None:
+    """EXCHANGE TABLES a AND b."""
+    words = [token.text for token in piece.tokens]
+    if "AND" not in map(str.upper, words):
+        return None
+    place = [word.upper() for word in words].index("AND") + 1
+    names = ("".join(_name_of(words[start : start + 5])) for start in (2, place))
+    statements.swap(*(exp.to_table(name, dialect=dialect) for name in names))
+    return statements.made
+
+
 def _exported(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect | None:
     """SELECT a INTO OUTFILE 'path' … FROM t, SELECT a FROM t INTO OUTFILE 'path' …."""
     words = [token.text.upper() for token in piece.tokens]
@@ -563,4 +588,5 @@ _SPECIAL: Final = {
     "INSERT": _inserted,
     "LOAD": _loaded,
     "RENAME": _renamed,
+    "EXCHANGE": _exchanged,
 }

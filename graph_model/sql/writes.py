@@ -224,7 +224,7 @@ class Statements:
             relation = self._reader.query(body, None, commons)
         else:
             relation = SqlRelation(())
-            if body is not None:
+            if body is not None and not node.args.get("default"):  # DEFAULT VALUES
                 self._reader.gap(UNSUPPORTED, f"INSERT of {type(body).__name__.upper()}")
         self._insert(node, relation, commons)
 
@@ -637,6 +637,11 @@ class Statements:
             body, listed = then.expression, list(_members(then.this))
             if listed and isinstance(listed[0], exp.Anonymous):  # INSERT VALUES (…)
                 body, listed = listed[0], []
+            if isinstance(then.this, exp.Var):  # INSERT ROW: by position
+                values = [value for item in source.sources for value in item.relation.values]
+                paired = self._paired(target, exp.to_table(target), values, [], by_name=False)
+                self._write(target, [_also(value, deciding) for value in paired])
+                return
             if not isinstance(body, exp.Tuple | exp.Anonymous):
                 self._by_name(target, source, deciding)
                 return
@@ -650,7 +655,7 @@ class Statements:
             self._reader.influence(labels.FILTER, condition, frame)
 
     def _by_name(self, target: str, source: SelectScope, deciding: Flows) -> None:
-        """UPDATE SET *, INSERT *, INSERT ROW: each column from the source's of its name."""
+        """UPDATE SET *, INSERT *: each column from the source's of its name."""
         values = [value for item in source.sources for value in item.relation.values]
         self._write(target, [_also(value, deciding) for value in values])
 
@@ -718,12 +723,15 @@ class Statements:
         del commons
         if not isinstance(node.this, exp.Table):
             return
-        old = self._name(node.this)
         for action in node.args.get("actions") or ():
             if isinstance(action, exp.AlterRename) and isinstance(action.this, exp.Table):
                 self.rename(node.this, action.this)
             elif isinstance(action, exp.SwapTable) and isinstance(action.this, exp.Table):
-                self.made.swaps.append((old, self._name(action.this)))
+                self.swap(node.this, action.this)
+
+    def swap(self, left: exp.Table, right: exp.Table) -> None:
+        """ALTER TABLE a SWAP WITH b, EXCHANGE TABLES a AND b."""
+        self.made.swaps.append((self._name(left), self._name(right)))
 
     def rename(self, old: exp.Table, new: exp.Table) -> None:
         """``ALTER TABLE sales.a RENAME TO b``: to sales.b."""
