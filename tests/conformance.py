@@ -72,6 +72,7 @@ FACETS: Final[dict[str, dict[str, str]]] = {
         "lineage": "explicit lineage of one dataset, without a job",
         "symlinks": "other names: an edge from the name to the location, over time",
         "lifecycleStateChange": "overwrite, rename, or an end of data; DROP is no write",
+        "dbt_exposures": "the exposures of dbt that read it: each is a job by declaration",
         "version": "the version that a table format counts",
         "dataSource": "name and address of the store",
         "documentation": "people's statements about it and its columns",

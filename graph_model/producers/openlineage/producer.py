@@ -26,6 +26,7 @@ from typing import Any, Final, NamedTuple
 
 from cachetools import LRUCache
 
+from graph_model import labels
 from graph_model.errors import InvalidDocument, Unavailable
 from graph_model.facts import ArrivalRow, ExecutionRow, Facts, Part, RunRow, SharedFacts, merge
 from graph_model.json_fields import JsonObject
@@ -280,8 +281,10 @@ def _add(
     own = count_times(translation.own, claims, terms.clock_tolerance)
     translation = replace(translation, own=own)
     writes = [row for row in translation.own.rows if isinstance(row, ExecutionRow)]
-    if writes and all(map(effects.prunes, writes)):
-        outcome.hide(documents, dropped=all(map(effects.drops, writes)))
+    # What a run declares of other jobs goes when the run goes.
+    ran = [row for row in writes if row.kind != labels.DECLARATION_KIND] or writes
+    if writes and all(map(effects.prunes, ran)):
+        outcome.hide(documents, dropped=all(map(effects.drops, ran)))
         return
     outcome.states |= {
         document.position: projected(

@@ -4,7 +4,7 @@ A run that has not ended shows the tables that its events name, as ``running``: 
 nothing, and its facts are replaced when it ends. A stream or a service need not end: what it wrote
 until an event of it stays, whatever comes later, its end in a failure included. Spark's helper runs
 (no output, or reads for the sake of another command) are RunRows under their application and
-nothing else.
+nothing else. The exposures on the datasets of a run of dbt are declarations of their own jobs.
 
 One execution for each dataset that a run writes: its id covers the run, the terminal state and
 its time, and all that its row says, so a later event about the run makes another one (the
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Final
 
 from graph_model import identity, labels, naming
@@ -74,7 +75,9 @@ from graph_model.producers.openlineage.events.documents import (
 )
 from graph_model.producers.openlineage.events.facets import (
     DECLARATION_FACET,
+    EXPOSURES,
     ColumnLineage,
+    DbtExposure,
     Facet,
     Facets,
     Lifecycle,
@@ -337,6 +340,7 @@ def _translate_run(
             _add_executions(collector, base, plans, statement, subject, names)
             used |= {plan.head.id: plan for plan in plans}
         add_facets(collector, statement, plans, place, subject, names)
+        used |= {plan.head.id: plan for plan in _add_exposures(collector, statement, subject)}
     return SubjectTranslation(tuple(used.values()), collector.facts())
 
 
@@ -784,6 +788,40 @@ def _add_described_dataset(
         add_row(collector, subject, use.id, "dataset", schema)
         described = Facet(known.schema_id, {}, schema.digest)
         add_row(collector, subject, use.id, DESCRIBED, described, with_body=False)
+
+
+def _add_exposures(
+    collector: FactCollector, statement: JobStatement, subject: Subject
+) -> Iterator[LogicalPlan]:
+    """Add a declaration for each exposure on each dataset of a run of dbt: the exposure's job reads
+    the dataset from then on. One declaration has one dataset, because the run of each model names
+    the exposure's other datasets.
+    """
+    stated: dict[tuple[DbtExposure, tuple[str, str]], Dataset] = {}
+    for dataset in (*statement.inputs, *statement.outputs):
+        for exposure in value_of(dataset.facets, EXPOSURES, tuple) or ():
+            stated[exposure, dataset.key] = replace(dataset, usage={})
+    for (exposure, _), dataset in sorted(stated.items(), key=itemgetter(0)):
+        reading = replace(
+            statement,
+            name=exposure.unique_id,
+            job_facets=exposure.job_facets(),
+            run_facets={},
+            inputs=(dataset,),
+            outputs=(),
+            entries=(),
+            explicit=False,
+        )
+        place = place_job(reading, "", subject.scope, subject.rules)
+        reader = replace(subject, job=_job_id(place.job))
+        plans = plans_of(_stated(reading, place.job, "", reader, declared=True))
+        run_key = f"{subject.key} {exposure.unique_id}"
+        base = _execution(reader, run_key=run_key)._replace(kind=labels.DECLARATION_KIND)
+        _add_jobs(collector, place, reader)
+        _add_executions(collector, base, plans, reading, reader, _namer(reading, reader))
+        for facet in reading.job_facets.values():
+            add_row(collector, reader, reader.job, "job", facet)
+        yield from plans
 
 
 def _declare(

@@ -648,12 +648,20 @@ def _declared(endpoint: Literal["target", "logical_plan"]) -> sa.Select[Any]:
         .limit(1)
         .scalar_subquery()
     )
-    fields = (row.c.target, row.c.logical_plan, row.c.job, row.c.at)
-    return sa.select(*fields, sa.func.coalesce(replaced, NEVER)).where(
-        is_input(row.c[endpoint]),  # a join would make SQLite index the table
-        row.c.kind == labels.DECLARATION_KIND,
-        *own,
+    fields = (row.c.target, row.c.logical_plan, row.c.job)
+    ends = sa.func.coalesce(replaced, NEVER).label("ends")
+    stated = (
+        sa.select(*fields, row.c.at, ends)
+        .where(
+            is_input(row.c[endpoint]),  # a join would make SQLite index the table
+            row.c.kind == labels.DECLARATION_KIND,
+            *own,
+        )
+        .subquery()
     )
+    # Each run of dbt declares the exposures of its tables again: the first time holds them all.
+    same = [stated.c[name] for name in ("target", "logical_plan", "job")]
+    return sa.select(*same, sa.func.min(stated.c.at), stated.c.ends).group_by(*same, stated.c.ends)
 
 
 @made_once

@@ -159,6 +159,19 @@ def test_models_of_dbt_are_jobs_with_columns_and_tests(
     assert sources(server, table(tmp_path, "revenue"), "revenue") >= {"orders#amount"}
     facets = server.get(f"/graph/datasets/{dataset_id(server, tmp_path, 'revenue')}/facets")
     assert "dataQualityAssertions" in {one["name"] for one in facets["items"]}
+    assert read_by_the_board(server, tmp_path) == ["orders", "revenue"]
+
+
+def read_by_the_board(server: RunningHeadwater, folder: Path) -> list[str]:
+    """The tables that the exposure of the project reads, as the tables' readers."""
+    board = "exposure.shop.board"
+    read = []
+    for name in ("orders", "revenue"):
+        node = table(folder, name)
+        nodes = server.get("/graph/lineage", node=node, direction="downstream")["nodes"]
+        if board in {one["label"] for one in nodes if one["kind"] == "job"}:
+            read.append(name)
+    return read
 
 
 def dataset_id(server: RunningHeadwater, folder: Path, name: str) -> str:
@@ -179,3 +192,4 @@ def test_the_statements_of_a_model_are_folded_under_it(
     assert found == []
     nodes = server.get("/graph/lineage", node=table(tmp_path, "revenue"), direction="upstream")
     assert "model.shop.revenue" in {node["label"] for node in nodes["nodes"]}
+    assert read_by_the_board(server, tmp_path) == ["orders", "revenue"]

@@ -557,6 +557,44 @@ def dbt_tests(run: str, clock: str, command: str, *assertions: Json) -> Json:
     return {**told, "producer": DBT}
 
 
+def exposed(*names: str, address: str = "") -> Json:
+    """The facet of openlineage-dbt 1.54 on the datasets of a model that was built."""
+    url = {"url": address} if address else {}
+    listed = [
+        {"unique_id": f"exposure.shop.{name}", "name": name, "type": "dashboard", **url}
+        for name in names
+    ]
+    return {"dbt_exposures": {"exposures": listed}}
+
+
+def test_an_exposure_on_the_datasets_of_dbt_is_a_job_that_reads_them(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    """It meets the one that ``headwater harvest dbt`` declares from the manifest."""
+    kind = {"jobType": {"processingType": "BATCH", "integration": "DBT", "jobType": "DASHBOARD"}}
+    take(
+        headwater,
+        event("a", "COMPLETE", "09:00:00", "model.shop.t", inputs=[table("raw")],
+              outputs=[table("t", "id", **exposed("board", address="https://bi.example/1"))]),
+        event("b", "COMPLETE", "10:00:00", "model.shop.u", inputs=[table("raw")],
+              outputs=[table("u", "id", **exposed("board", "study"))]),
+        {"eventTime": "2026-03-01T08:00:00Z", "producer": PRODUCER, "outputs": [],
+         "job": {"namespace": "etl", "name": "exposure.shop.board", "facets": kind},
+         "inputs": [table("t"), table("u")]},
+    )  # fmt: skip
+    reply = get(client, "/graph/lineage", node=f"dataset:{LAKE}/raw", depth=3)
+    jobs = sorted(node["label"] for node in reply["nodes"] if node["kind"] == "job")
+    board, study = "exposure.shop.board", "exposure.shop.study"
+    assert jobs == [board, study, "model.shop.t", "model.shop.u"]
+    named = {node["id"]: node["label"] for node in reply["nodes"]}
+    read = {(named[one["from"]], named[one["to"]]) for one in reply["edges"]}
+    assert {one for one in read if one[1].startswith("exposure")} == {
+        ("t", board), ("u", board), ("u", study),
+    }  # fmt: skip
+    listed = get(client, "/graph/jobs", q=board)["items"]
+    assert [(one["namespace"], one["name"]) for one in listed] == [("etl", board)]
+
+
 def ran(name: str, failures: int, column: str = "id", severity: str = "error") -> Json:
     return {
         "assertion": name.partition("_t_")[0], "name": name, "success": failures == 0,

@@ -74,6 +74,7 @@ def _offset(zone: str) -> timedelta:
 
 
 DECLARATION_FACET: Final = "headwater_declaration"
+EXPOSURES: Final = "dbt_exposures"
 _MILLISECOND: Final = 1_000_000
 
 
@@ -255,6 +256,27 @@ class JobType:
     def has_windows(self) -> bool:
         """Whether each event is a whole account of the time since the last one."""
         return self.is_snapshot and self.trigger == _PERIODIC
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DbtExposure:
+    """A dashboard, notebook, ... that dbt's project declares as a reader of a dataset; ``type`` and
+    ``url`` "" where the project has none.
+    """
+
+    unique_id: str
+    type: str
+    url: str
+
+    def job_facets(self) -> Facets:
+        """The facets of its job, as those of the harvester of dbt's artefacts."""
+        kind = self.type.upper() or "EXPOSURE"
+        body = {"processingType": "BATCH", "integration": "DBT", "jobType": kind}
+        facets = [Facet("jobType", body, _digest_of(body), value=read_job_type(body, "jobType"))]
+        if self.url:
+            body = {"type": kind.lower(), "url": self.url}
+            facets.append(Facet("sourceCodeLocation", body, _digest_of(body)))
+        return {facet.name: facet for facet in facets}
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,6 +474,19 @@ def read_job_type(body: JsonObject, path: str) -> JobType:
     )
 
 
+def read_exposures(body: JsonObject, path: str) -> tuple[DbtExposure, ...]:
+    """openlineage-dbt 1.54 names them on the datasets of a model that was built."""
+    return read_items(body, "exposures", path, _read_exposure)
+
+
+def _read_exposure(fields: JsonObject, path: str) -> DbtExposure:
+    return DbtExposure(
+        read_text(fields, "unique_id", path),
+        optional_text(fields, "type", path).strip(),
+        optional_text(fields, "url", path).strip(),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class SqlQuery:
     """The text of a job's query; ``dialect`` "" where the client does not say it.
@@ -531,6 +566,7 @@ READERS: Final[Mapping[str, Mapping[str, Reader]]] = {
         "symlinks": read_symlinks,
         "lifecycleStateChange": read_lifecycle,
         "version": read_dataset_version,
+        EXPOSURES: read_exposures,
     },
     "input": {"inputStatistics": read_statistics, "subset": _read_subset("inputCondition")},
     "output": {"outputStatistics": read_statistics, "subset": _read_subset("outputCondition")},
@@ -617,6 +653,10 @@ def _read_facet(kind: str, name: str, facet: object, path: str) -> Facet:
         return Facet(name, body, digest)
     reading = read_once((kind, name, digest), len(spelled), partial(reader, body, here))
     return Facet(name, body, digest, value=reading.value)
+
+
+def _digest_of(body: JsonObject) -> str:
+    return identity.digest_of_spelled(identity.spelled(body))
 
 
 def is_silent(facet: Facet) -> bool:

@@ -345,6 +345,40 @@ def test_pruned_runs_go_whole_and_a_rebuild_agrees(drop: bool) -> None:
     headwater.close()
 
 
+def model(run_id: str, minute: int, *exposures: str) -> dict[str, Any]:
+    """A run of the model ``orders``, whose table these exposures read."""
+    listed = [{"unique_id": name, "name": name} for name in exposures]
+    facets = {"dbt_exposures": {"exposures": listed}} if listed else {}
+    orders = dataset("orders", **facets)
+    return run_event(run_id, "COMPLETE", minute, "orders", outputs=[orders])
+
+
+def test_a_pruned_run_takes_the_exposures_along_that_it_alone_declared() -> None:
+    runs = [model("o1", 10, "board", "study"), model("o2", 20, "board")]
+    headwater = project(map(lineage_event, runs), stepwise=True)
+    before = max(row.at for row in headwater.catalogue.scan() if isinstance(row, ExecutionRow))
+    give(headwater, Prune((Cutoff("etl", "orders", "", "s3://lake/orders", before),), False))
+    assert told(headwater) == elements_of_events(runs[1:], stepwise=False)
+    rebuild(headwater)
+    assert told(headwater) == elements_of_events(runs[1:], stepwise=False)
+    headwater.close()
+
+
+def test_the_declared_reads_of_repeated_runs_are_one_flow() -> None:
+    headwater = project(
+        map(lineage_event, [model(f"o{n}", n, "board") for n in range(1, 4)]), stepwise=False
+    )
+    declared = [
+        row
+        for row in headwater.catalogue.scan()
+        if isinstance(row, ExecutionRow) and row.kind == labels.DECLARATION_KIND
+    ]
+    (flow,) = headwater.catalogue.declared_reads({row.logical_plan for row in declared})
+    assert len(declared) == 3
+    assert flow.since == min(row.at for row in declared)
+    headwater.close()
+
+
 def explicit(run_id: str, job: str) -> dict[str, Any]:
     """A run that says: the job ``feeder`` fills a column of ``v`` that no schema has."""
     source = {"type": "JOB", "namespace": "etl", "name": "feeder"}
