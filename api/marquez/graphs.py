@@ -18,7 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from api.marquez.entities import datasets_json, jobs_json, key_of, version_of
+from api.marquez.entities import datasets_json, jobs_json
+from api.marquez.runs import key_of, version_of
 from graph_model import labels
 from graph_model.answers import lineage as lineage_answer
 from graph_model.answers.jobs import job_ends
@@ -49,7 +50,12 @@ MOST_OUTPUTS: Final = 20
 
 
 def tables(
-    sources: Sources, node_id: str, depth: int, direction: Direction, lack: Partial | None
+    sources: Sources,
+    node_id: str,
+    depth: int,
+    direction: Direction,
+    lack: Partial | None,
+    now: int,
 ) -> Json:
     """The tables and jobs around a dataset or a job. Raises NotFound, also for a column."""
     node = find_node(sources, node_id)
@@ -57,10 +63,10 @@ def tables(
         raise NotFound("node", node_id)
     question = Question(node.id, direction, depth + 1, node.at, limit=MOST_NODES)
     view = lineage_answer.lineage(node.sources, question)
-    return _reply(_table_nodes(node.sources, view, node.at), view.partial or lack)
+    return _reply(_table_nodes(node.sources, view, node.at, now), view.partial or lack)
 
 
-def _table_nodes(sources: Sources, view: GraphView, at: int | None) -> list[Json]:
+def _table_nodes(sources: Sources, view: GraphView, at: int | None, now: int) -> list[Json]:
     names: dict[str, str] = {}
     for node in view.nodes:
         if isinstance(node, DatasetNode):
@@ -76,7 +82,7 @@ def _table_nodes(sources: Sources, view: GraphView, at: int | None) -> list[Json
     jobs = sources.catalogue.jobs([n.id for n in view.nodes if isinstance(n, JobNode)])
     data = {
         **dict(zip((row.id for row in rows), datasets_json(sources, rows, at), strict=True)),
-        **dict(zip((row.id for row in jobs), jobs_json(sources, jobs, at), strict=True)),
+        **dict(zip((row.id for row in jobs), jobs_json(sources, jobs, at, now), strict=True)),
     }
     for reply in data.values():
         for field in _OUTSIDE_GRAPHS if "latestRun" in reply else _OUTSIDE_GRAPHS - {"tags"}:

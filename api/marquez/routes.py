@@ -18,7 +18,7 @@ from flask import Response, jsonify, request
 from marshmallow.fields import Field
 
 from api.http.blueprint import Blueprint, TolerantParser, decode_names
-from api.marquez import entities, graphs, statistics
+from api.marquez import entities, graphs, runs, statistics
 from api.marquez.graphs import DATASET, JOB
 from api.schemas.fields import (
     Checked,
@@ -34,16 +34,18 @@ from api.schemas.fields import (
 from api.service import current_service
 from api.service.parts import answer_errors, current_sources, lacking
 from graph_model import labels, naming
-from graph_model.answers import classifications, dataset_writes, facets
+from graph_model.answers import classifications, dataset_writes
 from graph_model.answers import jobs as job_answers
 from graph_model.answers import runs as run_answers
 from graph_model.answers.nodes import ExecutionView, execution_views, times_seen
 from graph_model.answers.openlineage import (
     MOST_READ,
     Name,
+    SentFacets,
     find_dataset,
     find_job,
     name_of,
+    sent_facets,
     walk_events,
 )
 from graph_model.answers.search import search_names
@@ -63,7 +65,6 @@ Json = dict[str, Any]
 PREFIX: Final = "/api/v1"
 _MOST_ROWS: Final = 1_000
 _MOST_OFFSET: Final = 10_000
-_MOST_RUNS: Final = 10
 _MOST_WITH_RUNS: Final = 25
 """Jobs of a list with their newest runs, datasets with the origins of their columns, as many as
 Marquez's page shows; jobs behind with one.
@@ -89,7 +90,10 @@ def spelled(body: Mapping[str, Any]) -> Json:
     """
     message = body["message"]
     if body["code"] == HTTPStatus.BAD_REQUEST and request.method == "GET":
+        lacking = [name for name in body["errors"] if name not in request.args]
         listed = [f"query param {name} must be {what[0]}" for name, what in body["errors"].items()]
+        if lacking:
+            return {"errors": [f"query param {name} must not be null" for name in lacking]}
         if any(f"must be {kind}" in text for kind in ("an integer", "a text") for text in listed):
             return {"errors": listed}
         message = "; ".join(listed) or message
@@ -204,7 +208,7 @@ def lineage(query: Mapping[str, Any]) -> Response:
     """The tables and jobs around one; ``direction`` upstream or downstream is ours."""
     lack = lacking()
     asked = query["nodeId"], query["depth"], query["direction"]
-    return jsonify(graphs.tables(current_sources(), *asked, lack))
+    return jsonify(graphs.tables(current_sources(), *asked, lack, current_service().clock()))
 
 
 @blueprint.route("/column-lineage")
@@ -272,7 +276,7 @@ def tags(query: Mapping[str, Any]) -> Response:
 
 
 #: Nothing says when a namespace was; Marquez's Java client takes no null.
-_NO_TIME: Final = dict.fromkeys(("createdAt", "updatedAt"), entities.moment(0))
+_NO_TIME: Final = dict.fromkeys(("createdAt", "updatedAt"), runs.moment(0))
 _DEFAULT: Final = "default"
 """A namespace that Marquez has from its first start, without a job or a dataset too."""
 
@@ -398,17 +402,15 @@ def version(namespace: str, dataset: str, version: str) -> Response:
     """One write of a dataset, with the facets of its time."""
     sources, key = find_dataset(current_sources(), Name(namespace, dataset))
     (row,) = sources.catalogue.datasets((key,))
-    if version == entities.version_of(key):
-        reply, at = entities.unwritten_json(sources, row), None
+    if version == runs.version_of(key):
+        reply = entities.unwritten_json(sources, row)
     else:
-        rows = sources.catalogue.executions_of((entities.key_of(labels.EXECUTION, version),))
+        rows = sources.catalogue.executions_of((runs.key_of(labels.EXECUTION, version),))
         if not rows or rows[0].target != key or rows[0].job in sources.hidden:
             raise NotFound("dataset version", version)
-        writes, at = execution_views(sources, rows), rows[0].at
+        writes = execution_views(sources, rows)
         (reply,) = entities.versions_json(sources, row, writes, current_service().clock())
-    about = facets.dataset_facets(sources, key, at)
-    known = {**reply["facets"], **entities.facets_json(about.facets)}
-    return jsonify({**reply, "facets": known})
+    return jsonify(reply)
 
 
 # --- jobs and runs -------------------------------------------------------------------------------
@@ -450,15 +452,15 @@ def _jobs(query: Mapping[str, Any], namespace: str | None) -> Response:
     partial = lack
     if len({"FAILED", "ABORTED"} & set(wanted)) == 1:
         page = listed(_MOST_ROWS, None)
-        state_of = entities.states_of(sources, page.items)
+        ids = [row.id for row in page.items]
+        state_of = runs.states_of(sources, ids, current_service().clock())
         kept = [row for row in page.items if state_of.get(row.id) in wanted]
         rows, total = _part(kept, query), len(kept)
         partial = lack or (Partial("jobs", _MOST_ROWS) if page.next else None)
     else:
         rows, total = _rows(listed, query)
-    shown = entities.jobs_json(sources, rows, None)
-    for row, reply in zip(rows[:_MOST_WITH_RUNS], shown, strict=False):
-        reply["latestRuns"] = _newest_runs(sources, row.id, reply)
+    now = current_service().clock()
+    shown = entities.jobs_json(sources, rows, None, now, _MOST_WITH_RUNS)
     return jsonify(jobs=shown, totalCount=total, partial=to_json(partial))
 
 
@@ -469,19 +471,10 @@ def job(namespace: str, job: str) -> Response:
     """One job with its facets and its newest runs."""
     lack = lacking()
     sources, key = find_job(current_sources(), Name(namespace, job))
-    (reply,) = entities.jobs_json(sources, sources.catalogue.jobs((key,)), None)
-    reply["latestRuns"] = _newest_runs(sources, key, reply)
+    rows, now = sources.catalogue.jobs((key,)), current_service().clock()
+    (reply,) = entities.jobs_json(sources, rows, None, now, 1)
     reply["partial"] = reply["partial"] or to_json(lack)
     return jsonify(reply)
-
-
-def _newest_runs(sources: Sources, job: str, reply: Json) -> list[Json] | None:
-    """Null, as the newest one, where the job has only been declared."""
-    if reply["latestRun"] is None:
-        return None
-    name, now = Name(reply["namespace"], reply["name"]), current_service().clock()
-    page = run_answers.runs(sources, job, limit=_MOST_RUNS, cursor=None, at=None, now=now)
-    return entities.runs_json(sources, job, name, page)[:_MOST_RUNS]
 
 
 @blueprint.route("/namespaces/<namespace>/jobs/<job>/versions")
@@ -499,7 +492,7 @@ def job_versions(query: Mapping[str, Any], namespace: str, job: str) -> Response
 def job_version(namespace: str, job: str, version: str) -> Response:
     """One plan of a job."""
     for reply in _job_versions(Name(namespace, job)):
-        if reply["version"] == entities.version_of(version):
+        if reply["version"] == runs.version_of(version):
             return jsonify(reply)
     raise NotFound("job version", version)
 
@@ -507,25 +500,30 @@ def job_version(namespace: str, job: str, version: str) -> Response:
 def _job_versions(name: Name) -> list[Json]:
     sources, key = find_job(current_sources(), name)
     (row,) = sources.catalogue.jobs((key,))
-    return entities.job_versions_json(sources, row, job_answers.job(sources, key, None).plans)
+    plans = job_answers.job(sources, key, None).plans
+    return entities.job_versions_json(sources, row, plans, current_service().clock())
 
 
-@blueprint.route("/namespaces/<namespace>/jobs/<job>/runs")
+@blueprint.route("/namespaces/<namespace>/jobs/<job>/runs", endpoint="runs")
 @blueprint.arguments(_PageQuery)
 @blueprint.doc(responses={200: {"description": "runs and totalCount"}})
-def runs(query: Mapping[str, Any], namespace: str, job: str) -> Response:
+def runs_of(query: Mapping[str, Any], namespace: str, job: str) -> Response:
     """The runs of a job: those that have not ended, then the others, newest first."""
     sources, key = find_job(current_sources(), Name(namespace, job))
     now = current_service().clock()
 
-    def listed(limit: int, cursor: str | None) -> Page[Json]:
-        page = run_answers.runs(sources, key, limit=limit, cursor=cursor, at=None, now=now)
-        shown = tuple(entities.runs_json(sources, key, Name(namespace, job), page))
-        twice = len(page.open_runs) + len(page.page.items) - len(shown)
-        return Page(shown, page.page.total + len(page.open_runs) - twice, page.page.next)
+    opened = [brief.run for brief in run_answers.RunTrees(sources).open_runs(key, now)]
+    more = len(set(opened) - sources.catalogue.last_of_runs(opened).keys())
 
-    shown, total = _rows(listed, query)
-    return jsonify(runs=shown, totalCount=total)
+    def listed(limit: int, cursor: str | None) -> Page[str]:
+        page = sources.catalogue.list_runs(key, limit=limit, cursor=cursor)
+        ended = [summary.run for summary in page.items if summary.run not in opened]
+        first = () if cursor else opened
+        return Page((*first, *ended), page.total + more, page.next)
+
+    listed_runs, total = _rows(listed, query)
+    shown = runs.runs_json(sources, {key: listed_runs}, now)
+    return jsonify(runs=[shown[run] for run in listed_runs if run in shown], totalCount=total)
 
 
 @blueprint.route("/jobs/runs/<run>")
@@ -533,45 +531,36 @@ def runs(query: Mapping[str, Any], namespace: str, job: str) -> Response:
 @blueprint.doc(responses={200: {"description": "A run"}})
 def run(run: str) -> Response:
     """One run, by the client's id or by ours."""
-    answer, reply = _run(run)
-    if isinstance(answer, run_answers.OpenLineageRun):
-        reply["facets"] = answer.tree.facets
-    return jsonify({**reply, **entities.versions_of_run(current_sources(), answer.ended)})
+    return jsonify(_run(run)[0])
 
 
 @blueprint.route("/jobs/runs/<run>/facets")
 @blueprint.arguments(_FacetsQuery)
 @blueprint.doc(responses={200: {"description": "facets"}})
 def run_facets(query: Mapping[str, Any], run: str) -> Response:
-    """The facets of a run, or with ``type=job`` those of its job in force."""
-    answer, reply = _run(run)
-    listed: Mapping[str, Any] = {}
-    if query["type"] == "JOB":
-        job = (
-            answer.job
-            if isinstance(answer, run_answers.ReportedRun)
-            else answer.tree.branch.run.job
-        )
-        if job is not None:
-            about = facets.job_facets(current_sources(), job.id, None)
-            listed = entities.facets_json(about.facets)
-    elif isinstance(answer, run_answers.OpenLineageRun):
-        listed = answer.tree.facets
-    return jsonify(runId=reply["id"], facets=listed)
+    """The facets of a run, or with ``type=job`` those that it sent of its job."""
+    reply, sent = _run(run)
+    return jsonify(runId=reply["id"], facets=sent.job if query["type"] == "JOB" else sent.run)
 
 
-def _run(run: str) -> tuple[run_answers.OpenLineageRun | run_answers.ReportedRun, Json]:
+def _run(run: str) -> tuple[Json, SentFacets]:
     sources, now = current_sources(), current_service().clock()
     try:
         answer = run_answers.one_run(sources, run, at=None, now=now)
     except NotFound:
-        key = entities.key_of(labels.RUN, run)
+        key = runs.key_of(labels.RUN, run)
         if key == run or not sources.catalogue.executions(run=key, limit=1).items:
             raise
         answer = run_answers.one_run(sources, key, at=None, now=now)
     if isinstance(answer, run_answers.ReportedRun):
-        return answer, entities.ended_json(answer.ended)
-    return answer, entities.brief_json(answer.tree.branch.run)
+        key, job = answer.ended.id, answer.job
+        return runs.runs_json(sources, {job.id: [key]} if job else {}, now)[key], SentFacets()
+    brief = answer.tree.branch.run
+    asked = {brief.job.id: [brief.run]} if brief.job else {}
+    known = runs.runs_json(sources, asked, now).get(brief.run, {})
+    sent = sent_facets(sources, (brief.id,)).get(brief.id, SentFacets())
+    of_vertex = {key: known[key] for key in runs.OF_A_VERTEX if key in known}
+    return {**runs.brief_json(brief), **of_vertex, **runs.sent_json(sent.run)}, sent
 
 
 # --- events --------------------------------------------------------------------------------------
@@ -635,7 +624,7 @@ def search(query: Mapping[str, Any]) -> Response:
         {
             "type": hit.kind.upper(),
             "name": hit.name.name,
-            "updatedAt": entities.moment(hit.at),
+            "updatedAt": runs.moment(hit.at),
             "namespace": hit.name.namespace,
             "nodeId": hit.name.node(hit.kind),
         }

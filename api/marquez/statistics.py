@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from api.marquez.entities import moment
+from api.marquez.runs import moment
 from graph_model import labels
 from graph_model.answers.openlineage import name_of
 from graph_model.answers.sources import Sources

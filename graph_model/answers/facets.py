@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from graph_model import identity
 from graph_model.answers.nodes import job_references, open_known
+from graph_model.answers.openlineage import READ, WRITTEN, SentFacets, sent_facets
 from graph_model.answers.openlineage_reports import (
     ColumnDescription,
     DatasetDescription,
@@ -28,6 +29,7 @@ from graph_model.answers.sources import Sources, of_one_state
 from graph_model.facts import CHECK, FacetRow, RunRow
 from graph_model.governance.quality_rules import rule_checks
 from graph_model.picture.view import CheckView, JobReference, QualityMark
+from graph_model.producers.openlineage.events.facets import ENVELOPE
 from graph_model.producers.openlineage.quality import Check, Quality, State, judge, read_check
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.pages import Page
@@ -42,6 +44,7 @@ _DATASET_KINDS: Final = ("dataset", "input", "output")
 _METRICS: Final = "dataQualityMetrics"
 _OWNERSHIP: Final = "ownership"
 _OF_COLUMNS: Final = ("schema", "tags")
+_KEPT_APART: Final = ("schema", "columnLineage")
 #: (kind, name) of the facets whose history a dataset's page shows.
 _HISTORIES: Final = (
     ("dataset", "version"), ("dataset", "lifecycleStateChange"), ("output", "outputStatistics"),
@@ -165,21 +168,48 @@ def dataset_facets(sources: Sources, dataset: str, at: int | None) -> DatasetFac
 
 
 def facets_in_force(
-    sources: Sources, entities: Collection[str], kind: str, at: int | None
+    sources: Sources,
+    entities: Collection[str],
+    kind: str,
+    at: int | None,
+    writers: Mapping[str, str] | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Of several datasets or jobs (ids; ``kind`` of these) the facets in force by name, without
-    those that are too long for a page.
+    """Of several datasets or jobs (ids; ``kind`` of these) the facets in force by name, as
+    sent where the journal has their events, without those that are too long for a page.
+
+    A dataset's schema and column lineage, which are no facets here, are those of the subject that
+    ``writers`` names for it, else of one that sent another facet.
     """
     kinds = _DATASET_KINDS if kind == "dataset" else (kind,)
     listed = [row for own in kinds for row in sources.catalogue.facets.newest(entities, own, at)]
     rows = [row for row in listed if not row.deleted]
     texts = sources.catalogue.facets.bodies({row.digest for row in rows})
+    subjects = {row.entity: row.subject for row in rows} | dict(writers or {})
+    sent = sent_facets(sources, {*subjects.values(), *(row.subject for row in rows)})
     shown: dict[str, dict[str, Any]] = {}
+    for entity, subject in subjects.items() if kind == "dataset" else ():
+        own = sent[subject].datasets.get(entity, {}) if subject in sent else {}
+        shown[entity] = {name: own[name] for name in _KEPT_APART if name in own}
     for row in rows:
         text = texts.get(row.digest, "")
         if text and not is_cut(text):
-            shown.setdefault(row.entity, {})[row.name] = json.loads(text)
+            body = json.loads(text)
+            whole: Mapping[str, Any] = _sent(sent.get(row.subject), row)
+            same = {key: whole[key] for key in whole if key not in ENVELOPE} == body
+            shown.setdefault(row.entity, {})[row.name] = whole if same else body
     return shown
+
+
+def _sent(sent: SentFacets | None, row: FacetRow) -> dict[str, Any]:
+    """What was sent of the facet, {} where it is not known."""
+    if sent is None:
+        return {}
+    usage = READ if row.kind == "input" else WRITTEN
+    facets: dict[str, dict[str, Any]] = {
+        "job": sent.job,
+        "dataset": sent.datasets.get(row.entity, {}),
+    }.get(row.kind, sent.usage.get((usage, row.entity), {}))
+    return facets.get(row.name, {})
 
 
 @of_one_state

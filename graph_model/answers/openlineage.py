@@ -8,8 +8,8 @@ receipt, without those that name a hidden dataset or job: not even an admin sees
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
@@ -20,6 +20,7 @@ from graph_model.answers.sources import Sources
 from graph_model.errors import DamagedDocument, NotFound
 from graph_model.naming import Rules
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS, Event
+from graph_model.producers.openlineage.events.facets import read_nanoseconds
 from graph_model.stores.documents import DocumentState, StoredDocument
 
 
@@ -104,7 +105,82 @@ def walk_events(
         behind = documents[-1].position
 
 
+# --- facets as they were sent ---------------------------------------------------------------------
+
+Json = dict[str, Any]
+MOST_EVENTS_OF_A_RUN: Final = 20
+"""Its newest events, whose facets are read."""
+READ, WRITTEN = "inputFacets", "outputFacets"
+
+
+@dataclass(frozen=True, slots=True)
+class SentFacets:
+    """Facets by name, with ``_producer`` and ``_schemaURL``, of all events of a subject: the newest
+    of each name. ``datasets`` by id; ``usage`` by READ or WRITTEN and the dataset's id.
+    """
+
+    run: Json = field(default_factory=dict)
+    job: Json = field(default_factory=dict)
+    datasets: dict[str, Json] = field(default_factory=dict)
+    usage: dict[tuple[str, str], Json] = field(default_factory=dict)
+
+
+def sent_facets(sources: Sources, subjects: Collection[str]) -> dict[str, SentFacets]:
+    """Per subject (of ``RunRow``, ``ExecutionRow`` or ``FacetRow``) what its events say, read from
+    the journal; without events that name something hidden.
+    """
+    documents = sources.journal.newest_of_subjects(subjects, EVENT_KINDS, MOST_EVENTS_OF_A_RUN)
+    sent: dict[str, SentFacets] = {}
+    read = [
+        (read_nanoseconds(str(event.get("eventTime"))) or 0, document.position, document, event)
+        for document in _shown(sources, documents)
+        if (event := sources.producers.event(document, sources.rules)) is not None
+    ]
+    for _, _, document, event in sorted(read, key=lambda place: place[:2]):
+        facets = sent.setdefault(document.subject, SentFacets())
+        _merge(facets.run, _object(event, "run").get("facets"))
+        _merge(facets.job, _object(event, "job").get("facets"))
+        for side, usage in (("inputs", READ), ("outputs", WRITTEN), ("dataset", "")):
+            listed = event.get(side)
+            objects = listed if isinstance(listed, list) else [listed]
+            for dataset in (each for each in objects if isinstance(each, dict)):
+                for key in _ids(sources, document.scope, dataset):
+                    _merge(facets.datasets.setdefault(key, {}), dataset.get("facets"))
+                    _merge(facets.usage.setdefault((usage, key), {}), dataset.get(usage))
+    return sent
+
+
+def _merge(known: Json, facets: Any) -> None:
+    for name, facet in facets.items() if isinstance(facets, dict) else ():
+        known.pop(name, None)
+        if isinstance(facet, dict) and not facet.get("_deleted"):
+            known[name] = facet
+
+
+def _object(event: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = event.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _ids(sources: Sources, scope: str, dataset: Mapping[str, Any]) -> Iterator[str]:
+    """The datasets that an object of an event names, by its namespace and name."""
+    namespace, name = dataset.get("namespace"), dataset.get("name")
+    if isinstance(namespace, str) and isinstance(name, str):
+        uri = naming.openlineage_uri(namespace, name, sources.rules)
+        for place in naming.normalise(uri, scope, sources.rules):
+            yield identity.dataset_id(place.scope, place.uri)
+
+
+# --- what is shown --------------------------------------------------------------------------------
+
+
 def _visible(sources: Sources, documents: Iterable[StoredDocument]) -> Iterator[ReportedEvent]:
+    for document in _shown(sources, documents):
+        event = shown_event(document, sources.rules, sources.producers.event)
+        yield ReportedEvent(document, event)
+
+
+def _shown(sources: Sources, documents: Iterable[StoredDocument]) -> Iterator[StoredDocument]:
     kept = [document for document in documents if not document.damage]
     hidden = sources.governance.hidden
     jobs: dict[str, str] = {}
@@ -116,9 +192,7 @@ def _visible(sources: Sources, documents: Iterable[StoredDocument]) -> Iterator[
             jobs.get(document.subject) in hidden or _names(sources, document, hidden)
         )
         if not named:
-            yield ReportedEvent(
-                document, shown_event(document, sources.rules, sources.producers.event)
-            )
+            yield document
 
 
 def _names(sources: Sources, document: StoredDocument, hidden: Collection[str]) -> bool:

@@ -121,6 +121,25 @@ class JournalDocuments(JournalConnection):
             positions = connection.execute(asked).scalars().all()
         return self.documents(positions)
 
+    def newest_of_subjects(
+        self, subjects: Collection[str], kinds: Collection[DocumentKind], each: int
+    ) -> tuple[StoredDocument, ...]:
+        """Each subject's newest ``each`` documents of these kinds, by position, with bodies."""
+        place = sa.func.row_number().over(
+            partition_by=documents.c.subject, order_by=documents.c.position.desc()
+        )
+        positions: list[int] = []
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(subjects))):
+                ranked = (
+                    sa.select(documents.c.position, place.label("place"))
+                    .where(documents.c.subject.in_(chunk), documents.c.kind.in_(sorted(kinds)))
+                    .subquery()
+                )
+                newest = sa.select(ranked.c.position).where(ranked.c.place <= checked_limit(each))
+                positions += connection.execute(newest).scalars()
+        return self.documents(positions)
+
     def settled_positions(
         self,
         subject_key: str,

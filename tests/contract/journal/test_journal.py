@@ -95,6 +95,10 @@ def test_the_newest_documents_of_a_key_come_with_their_bodies_in_one_scope(
         (n + 1, bodies[n].body) for n in range(1, 4)
     ]
     assert journal.newest_documents("run:other", "laptop", 3) == ()
+    subjects = {document.subject for document in found}
+    some = journal.newest_of_subjects(subjects, {document.kind for document in found}, 1)
+    assert [document.position for document in some] == [6]
+    assert journal.newest_of_subjects(subjects, {EVENT_KIND}, 1) == ()
 
 
 # --- accept --------------------------------------------------------------------------------------

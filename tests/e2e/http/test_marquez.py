@@ -157,8 +157,56 @@ def test_one_version_is_read_by_its_id(client: FlaskClient) -> None:
     path = f"/namespaces/{ENCODED}/datasets/b/versions"
     (listed,) = get(client, path)["versions"]
     version = get(client, f"{path}/{listed['version']}")
-    assert set(version.pop("facets")) == {"schema"} == set(listed.pop("facets"))
+    assert set(version["facets"]) == {"columnLineage", "schema"}
     assert version == listed
+
+
+@pytest.fixture
+def empty() -> Iterator[SmallHeadwater]:
+    with closing(small_headwater()) as made:
+        yield made
+
+
+def test_facets_of_runs_jobs_and_datasets_are_as_they_were_sent(empty: SmallHeadwater) -> None:
+    def facet(**fields: Any) -> Json:
+        return {
+            "_producer": "https://example.org/tool",
+            "_schemaURL": "https://example.org/f",
+            **fields,
+        }
+
+    times = {"nominalStartTime": "2026-03-01T10:00:00Z", "nominalEndTime": "2026-03-01T11:00:30Z"}
+    parent = {"run": {"runId": "r"}, "job": {"namespace": "dag", "name": "daily"}}
+    event = copied("a", "b", 1)
+    event["run"]["facets"] = {"nominalTime": facet(**times), "parent": facet(**parent)}
+    event["job"]["facets"] = {"documentation": facet(description="copies")}
+    (read,), (written,) = event["inputs"], event["outputs"]
+    read["inputFacets"] = {"dataQualityMetrics": facet(rowCount=3)}
+    written["outputFacets"] = {"outputStatistics": facet(rowCount=3)}
+    written["facets"]["version"] = facet(datasetVersion="7")
+    written["facets"]["schema"] = facet(**written["facets"]["schema"])
+    told(empty, event)
+    client = client_of(empty, 1_772_400_000_000)
+    run = get(client, "/jobs/runs/11111111-2222-7333-8444-000000000001")
+    job, *_ = (j for j in get(client, "/jobs")["jobs"] if j["name"] == "to b")
+    assert run["facets"] == event["run"]["facets"]
+    assert run["args"] == {
+        "nominal_start_time": "2026-03-01T10:00Z[UTC]",
+        "nominal_end_time": "2026-03-01T11:00:30Z[UTC]",
+        "run_id": "r", "name": "daily", "namespace": "dag",
+    }  # fmt: skip
+    assert (job["latestRun"], job["latestRuns"]) == (run, [run])
+    assert get(client, "/namespaces/etl/jobs/to%20b/runs")["runs"] == [run]
+    assert job["facets"] == event["job"]["facets"]
+    (of_read,), (of_write,) = run["inputDatasetVersions"], run["outputDatasetVersions"]
+    assert of_read["facets"] == read["inputFacets"]
+    assert of_write["facets"] == written["outputFacets"]
+    path = f"/namespaces/{ENCODED}/datasets/b"
+    (version,) = get(client, f"{path}/versions")["versions"]
+    assert version["facets"] == written["facets"]
+    facets = get(client, path)["facets"]
+    assert facets == written["facets"] | written["outputFacets"]
+    assert get(client, f"/namespaces/{ENCODED}/datasets")["datasets"][-1]["facets"] == facets
 
 
 def test_a_version_of_a_job_is_a_plan(client: FlaskClient) -> None:
@@ -217,7 +265,8 @@ def test_a_list_of_jobs_asks_the_graph_for_their_plans_once() -> None:
         made.graph = counted  # type: ignore[assignment]
         listed = get(client_of(made, 1_772_400_000_000), "/jobs")["jobs"]
         assert [job["createdAt"][14:16] for job in listed] == ["05", "04", "03", "02", "01", "00"]
-        assert counted.asked == ["edges", "edges"]  # job -has-> plan, dataset -feeds-> plan
+        # job -has-> plan, dataset -feeds-> plan; what the plans of its runs read
+        assert counted.asked == ["edges", "edges", "edges"]
 
 
 def test_a_run_names_the_versions_that_it_read_and_wrote(client: FlaskClient) -> None:
@@ -458,7 +507,7 @@ def test_a_job_that_was_only_declared_has_no_run(
     event = copied("a/raw", "b", 1)
     del event["run"], event["eventType"]
     told(made, event)
-    (job,) = get(client, "/jobs")["jobs"]
+    job, *_ = (j for j in get(client, "/jobs")["jobs"] if j["name"] == "to b")
     assert (job["latestRun"], job["latestRuns"]) == (None, None)
     assert [one["name"] for one in job["outputs"]] == ["b"]
 

@@ -114,7 +114,7 @@ _LONGEST_RUN_ID: Final = 500  # keys of a database index, which bounds their len
 _LONGEST_FACET_NAME: Final = 200
 _SHORT: Final = 100
 _MOST_SET_ASIDE: Final = 20
-_ENVELOPE: Final = frozenset({"_producer", "_schemaURL", "_deleted"})
+ENVELOPE: Final = frozenset({"_producer", "_schemaURL", "_deleted"})
 _Value = TypeVar("_Value")
 
 
@@ -643,7 +643,7 @@ def _read_facet(kind: str, name: str, facet: object, path: str) -> Facet:
     if len(name) > _LONGEST_FACET_NAME:
         raise InvalidDocument(here, f"names of at most {_LONGEST_FACET_NAME} characters")
     value = read_object(facet, here)
-    body = {key: item for key, item in value.items() if key not in _ENVELOPE}
+    body = {key: item for key, item in value.items() if key not in ENVELOPE}
     spelled = identity.spelled(body)
     digest = identity.digest_of_spelled(spelled)
     if optional_flag(value, "_deleted", here):

@@ -1,0 +1,254 @@
+"""Runs in Marquez's spelling: with the facets that their events sent, and the versions of what they
+read and wrote.
+
+A version that a run read is the newest write before its end, by what its plan reads; a failed run
+wrote none. ``MOST_RUNS`` of an answer have facets and versions, the others their states and times.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
+from typing import Any, Final
+from uuid import UUID
+
+from graph_model import identity, labels
+from graph_model.answers.jobs import sources_of_plans
+from graph_model.answers.openlineage import READ, WRITTEN, Name, SentFacets, name_of, sent_facets
+from graph_model.answers.runs import RunBrief, RunTrees
+from graph_model.answers.sources import Sources
+from graph_model.facts import ExecutionRow
+from graph_model.stores.catalogue_values import Span
+from graph_model.values import iso, parse_instant
+
+Json = dict[str, Any]
+MOST_RUNS: Final = 250
+_MOST_EXECUTIONS: Final = 1_000
+"""Of the runs of a job: the newest, whose outputs are listed."""
+_STATES = {
+    labels.COMPLETED: "COMPLETED",
+    labels.FAILED: "FAILED",
+    labels.RUNNING: "RUNNING",
+    labels.ABORTED: "ABORTED",
+}
+_NANOSECONDS = 1_000_000
+_DIGEST: Final = 32  # characters
+_OF_A_READ: Final = ("dataQualityMetrics", "dataQualityAssertions")
+"""Facets of a dataset that Marquez lists with the run that read it."""
+
+
+def moment(at: int | str | None) -> str | None:
+    """A time (epoch ms, or in our spelling) in Marquez's: 08:00:00.000Z => 08:00:00Z."""
+    text = iso(at) if isinstance(at, int) else at
+    return text and text.replace(".000Z", "Z")
+
+
+def identified(name: Name) -> Json:
+    return {"namespace": name.namespace, "name": name.name}
+
+
+def versioned(name: Name, version: str) -> Json:
+    return {**identified(name), "version": version_of(version)}
+
+
+def version_of(key: str) -> str:
+    """The id of an execution, a plan, a schema or a run as a UUID; another text as it is."""
+    digest = key.rpartition("_")[2]
+    return str(UUID(digest)) if identity.kind_of(key) and len(digest) == _DIGEST else key
+
+
+def key_of(kind: str, version: str) -> str:
+    """The id of this kind (``labels``) behind a version; a text that is none as it is."""
+    try:
+        return f"{identity.PREFIXES[kind]}_{UUID(version).hex}"
+    except ValueError:
+        return version
+
+
+OF_A_VERTEX: Final[tuple[str, ...]] = (
+    "jobVersion",
+    "inputDatasetVersions",
+    "outputDatasetVersions",
+)
+"""What a Spark application and its commands, which are runs of their own, share."""
+
+
+def newest_runs(sources: Sources, jobs: Collection[str], each: int) -> dict[str, list[str]]:
+    """Per job its newest ``each`` runs, newest first: among four times as many executions."""
+    times = sources.catalogue.times_of_runs(jobs, 4 * each)
+    return {
+        job: list(islice(dict.fromkeys(run for run, _ in sorted(own, key=lambda o: -o[1])), each))
+        for job, own in times.items()
+    }
+
+
+def runs_json(sources: Sources, runs: Mapping[str, Collection[str]], now: int) -> dict[str, Json]:
+    """Runs (ids by that of their job) by id, as they are ``now`` (epoch ms)."""
+    asked = dict.fromkeys(run for some in runs.values() for run in some)
+    briefs = RunTrees(sources).states(asked, now)
+    last = sources.catalogue.last_of_runs(asked)
+    jobs = {
+        row.id: Name(row.namespace, row.name)
+        for row in sources.catalogue.jobs(set(runs) - sources.hidden)
+    }
+    details = _details(sources, runs, set(islice(asked, MOST_RUNS)), briefs)
+    shown = {}
+    for run in asked:
+        brief, row = briefs.get(run), last.get(run)
+        if brief is not None:
+            reply = brief_json(brief)
+        elif row is not None:
+            reply = ended_json(row)
+        else:
+            continue
+        if row is not None and row.job in jobs:
+            reply["jobVersion"] = versioned(jobs[row.job], row.logical_plan)
+        shown[run] = {**reply, **details.get(run, {})}
+    return shown
+
+
+def brief_json(brief: RunBrief) -> Json:
+    reply = run_json(brief.run_id, brief.state, brief.started_at, brief.ended_at)
+    return {**reply, "updatedAt": moment(brief.last_event_at) or reply["updatedAt"]}
+
+
+def ended_json(row: ExecutionRow) -> Json:
+    """A run of Spline's agents, by its last execution."""
+    duration = None if row.duration_ns is None else row.duration_ns // _NANOSECONDS
+    started = None if duration is None else iso(row.claimed_at - duration)
+    return run_json(version_of(row.run), row.state, started, iso(row.claimed_at))
+
+
+def run_json(run: str, state: str, started: str | None, ended: str | None) -> Json:
+    return {
+        "id": run,
+        "createdAt": moment(started or ended),
+        "updatedAt": moment(ended or started),
+        "nominalStartTime": None,
+        "nominalEndTime": None,
+        "state": _STATES.get(state, "RUNNING"),
+        "startedAt": moment(started),
+        "endedAt": moment(ended),
+        "durationMs": parse_instant(ended) - parse_instant(started) if started and ended else None,
+        "args": {},
+        "jobVersion": None,
+        "inputDatasetVersions": [],
+        "outputDatasetVersions": [],
+        "facets": {},
+    }
+
+
+def states_of(sources: Sources, jobs: Collection[str], now: int) -> dict[str, str]:
+    """Per job (an id) the state of its newest run in Marquez's words."""
+    newest = sources.catalogue.last_executions(jobs, None)
+    briefs = RunTrees(sources).states({row.run for row in newest.values()}, now)
+    states = {key: briefs.get(row.run, row).state for key, row in newest.items()}
+    return {key: _STATES.get(state, "RUNNING") for key, state in states.items()}
+
+
+def sent_json(facets: Mapping[str, Any]) -> Json:
+    """The facets of a run, and what Marquez makes ``args`` of."""
+    return {"facets": dict(facets), "args": _args(facets)}
+
+
+def _args(facets: Mapping[str, Any]) -> Json:
+    """``nominalTime`` in Java's spelling, and ``parent``."""
+    nominal, parent = facets.get("nominalTime", {}), facets.get("parent", {})
+    times = {
+        f"nominal_{word}_time": _zoned(text)
+        for word in ("start", "end")
+        if isinstance(text := nominal.get(f"nominal{word.capitalize()}Time"), str)
+    }
+    run, job = (parent.get(key) for key in ("run", "job"))
+    if isinstance(run, dict) and isinstance(job, dict):
+        above = {"run_id": run.get("runId"), "name": job.get("name")}
+        return {**times, **above, "namespace": job.get("namespace")}
+    return times
+
+
+def _zoned(text: str) -> str:
+    """2026-03-01T08:00:00Z => 2026-03-01T08:00Z[UTC]."""
+    try:
+        at = moment(parse_instant(text)) or text
+    except ValueError:
+        return text
+    return f"{at.removesuffix('Z').removesuffix(':00')}Z[UTC]"
+
+
+def _details(
+    sources: Sources,
+    runs: Mapping[str, Collection[str]],
+    wanted: Collection[str],
+    briefs: Mapping[str, RunBrief],
+) -> dict[str, Json]:
+    """Per run its facets and versions."""
+    own = {job: [run for run in some if run in wanted] for job, some in runs.items()}
+    rows = [
+        row
+        for some in sources.catalogue.executions_of_runs(own, _MOST_EXECUTIONS).values()
+        for row in some
+        if row.job not in sources.hidden and row.run in wanted
+    ]
+    read = _read(sources, rows)
+    written = {row.id: row for row in rows if row.target and row.state == labels.COMPLETED}
+    ids = {key for some in read.values() for key in some} | {r.target for r in written.values()}
+    names = {
+        row.id: name_of(row.uri, row.scope, sources.rules)
+        for row in sources.catalogue.datasets(ids - sources.hidden)
+    }
+    subjects = {row.run: row.subject for row in rows}
+    subjects |= {run: brief.id for run, brief in briefs.items() if run in wanted}
+    sent = sent_facets(sources, {*subjects.values(), *(row.subject for row in written.values())})
+    wrote: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for row in written.values():
+        wrote[row.run][row.target] = row.id
+    details = {}
+    for run, subject in subjects.items():
+        facets = sent.get(subject, SentFacets())
+        reads = {
+            key: facets.usage.get((READ, key), {})
+            | {k: v for k, v in facets.datasets.get(key, {}).items() if k in _OF_A_READ}
+            for key in read.get(run, ())
+        }
+        writes = {key: facets.usage.get((WRITTEN, key), {}) for key in wrote[run]}
+        details[run] = {
+            **sent_json(facets.run),
+            "inputDatasetVersions": _versions(names, read.get(run, {}), reads),
+            "outputDatasetVersions": _versions(names, wrote[run], writes),
+        }
+    return details
+
+
+def _read(sources: Sources, rows: Iterable[ExecutionRow]) -> dict[str, dict[str, str]]:
+    """Per run what it read: the id of each dataset's newest write before the run's end, or the
+    dataset's own where nobody wrote it before.
+    """
+    ends: dict[tuple[str, str], int] = {}
+    for row in rows:
+        at = ends.get((row.run, row.logical_plan), row.at)
+        ends[row.run, row.logical_plan] = max(at, row.at)
+    reads = sources_of_plans(sources, {plan for _, plan in ends})
+    spans = {
+        (run, key): Span(key, 0, at)
+        for (run, plan), at in ends.items()
+        for key in reads.get(plan, ())
+        if key not in sources.hidden
+    }
+    newest = sources.catalogue.newest_writes(set(spans.values()))
+    read: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for (run, key), span in spans.items():
+        writes = ((each.write.at, each.write.id) for each in newest[span])
+        read[run][key] = max(writes, default=(0, key))[1]
+    return read
+
+
+def _versions(
+    names: Mapping[str, Name], versions: Mapping[str, str], facets: Mapping[str, Json]
+) -> list[Json]:
+    """``versions``: per dataset its version."""
+    listed = sorted((names[key], version, key) for key, version in versions.items() if key in names)
+    return [
+        {"datasetVersionId": versioned(name, version), "facets": facets.get(key, {})}
+        for name, version, key in listed
+    ]
