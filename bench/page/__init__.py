@@ -15,8 +15,9 @@
     python -m bench.page.crossings           edges that cross, beside dagre's and elk's layouts
     python -m bench.page.tasks --url http…   the clicks that the tasks of readers take
     python -m bench.page.documents --url …   an estate of 5,000 jobs and one of hostile names
+    python -m bench.page.recording           records the Spark jobs of the page's sample anew
 
 In reading order: ``estates`` (pictures as replies), ``measurement`` (the browser), ``__main__``,
 ``crossings`` with ``layouts.mjs`` (the same graphs by dagre and elk), ``tasks``,
-``documents``.
+``documents``, ``recording`` (the Spark jobs of the sample).
 """

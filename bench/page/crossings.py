@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import statistics
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +23,8 @@ from typing import Any, Final
 from graph_model.picture.layout import Box, arrange
 
 _HERE: Final = Path(__file__).parent
-_SAMPLE: Final = _HERE.parents[1] / "frontend" / "sample" / "estate.json"
+_SAMPLE: Final = _HERE.parents[1] / "frontend" / "sample"
+_PLACE: Final = re.compile(r"^s3://[^/]+/|/day=.*$")
 _SIZES: Final = (30, 60, 120, 200)
 _SEEDS: Final = 5
 _WIDTH, _HEIGHT = 180.0, 46.0
@@ -41,7 +43,12 @@ class Graph:
 def sample_graph() -> Graph:
     """Jobs and tables of the page's sample."""
     edges: set[tuple[str, str]] = set()
-    for recorded in json.loads(_SAMPLE.read_text("utf-8")):
+    for recorded in json.loads((_SAMPLE / "spark.json").read_text("utf-8")):
+        job, operations = f"job {recorded['job']}", recorded["plan"]["operations"]
+        sources = [uri for read in operations["reads"] for uri in read["inputSources"]]
+        edges |= {(_PLACE.sub("", uri), job) for uri in sources}
+        edges.add((job, _PLACE.sub("", operations["write"]["outputSource"])))
+    for recorded in json.loads((_SAMPLE / "estate.json").read_text("utf-8")):
         event = recorded["event"]
         job = f"job {event['job']['name']}"
         edges |= {(one["name"], job) for one in event["inputs"]}

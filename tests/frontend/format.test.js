@@ -6,6 +6,7 @@ import {
   fit,
   formatDuration,
   formatNumber,
+  formatRhythm,
   formatSize,
   formatTime,
   howWord,
@@ -137,4 +138,10 @@ test('a table is kept in the store that its address names, and not in a file of 
   assert.equal(keptIn('file', 'file:/data/orders'), 'file');
   assert.equal(keptIn('jdbc', 'jdbc:postgresql://h:5432/shop:public.orders'), 'postgresql');
   assert.equal(keptIn('kafka', 'kafka:clicks'), 'kafka');
+});
+
+test('a rhythm has one unit: a day is a day where runs come a minute early', () => {
+  const [minute, hour] = [60_000, 3_600_000];
+  const told = [24 * hour - minute, 7 * 24 * hour, 91 * minute, 10 * minute, 30_000].map(formatRhythm);
+  assert.deepEqual(told, ['1 day', '1 week', '1.5 h', '10 min', '30 s']);
 });

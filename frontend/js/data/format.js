@@ -45,6 +45,21 @@ export function formatDuration(milliseconds, locale) {
   return `${formatNumber(Math.floor(whole / 3600), locale)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
+/** @type {ReadonlyArray<[number, string]>} */
+const SPANS = Object.freeze([[7 * 86_400_000, 'week'], [86_400_000, 'day'], [3_600_000, 'h'], [60_000, 'min'], [1000, 's']]);
+
+/**
+ * How often something happens, in one unit: nobody's rhythm is known to the minute.
+ * @param {number} milliseconds
+ * @returns {string} `1 day` for 23 h 59 min, `1.5 h` for 91 min, `10 min`
+ */
+export function formatRhythm(milliseconds) {
+  const [length, unit] = SPANS.find(([span]) => milliseconds >= 0.95 * span) ?? SPANS[SPANS.length - 1];
+  const parts = milliseconds / length;
+  const value = parts < 10 ? Math.round(parts * 10) / 10 : Math.round(parts);
+  return unit.length > 3 ? count(value, unit) : `${formatNumber(value)} ${unit}`;
+}
+
 /**
  * @param {number|null|undefined} bytes
  * @param {string} [locale]

@@ -2,7 +2,7 @@
  * The desk of the person on call: the cards of the home page. Failures by their error, each with its jobs,
  * what changed and what it reaches; beside them only the cards that have something to say.
  */
-import { count, formatDuration, formatNumber, tellApart, shorten } from '../data/format.js';
+import { count, formatNumber, formatRhythm, tellApart, shorten } from '../data/format.js';
 import { jobReference, link, write } from '../data/url.js';
 import { anchor, button, data, element, time } from '../page/dom.js';
 import { datasetLink, placedJobLink } from '../panel/links.js';
@@ -152,7 +152,7 @@ function drawMember(state, { job, at, run, goodRun }, placeOf) {
 function lateCard(state, { late, lateJobs }, placeOf) {
   const items = lateJobs.map(({ job, last, everyMs }) => [
     entry(placedJobLink(state, job, placeOf), ['last run ', time(last)]),
-    element('span', { class: 'small muted block' }, `usually every ${formatDuration(everyMs)}`),
+    element('span', { class: 'small muted block' }, `usually every ${formatRhythm(everyMs)}`),
   ]);
   return card({ tone: 'busy', heading: 'late', number: late, href: write({ view: 'jobs', sort: 'last' }), more: 'All jobs' }, lines(items));
 }
@@ -175,7 +175,7 @@ function checksCard(state, checks, bound) {
     entry(datasetLink(state, dataset), time(at)),
     element('span', { class: 'small block' }, data(shorten(check, 100)), failures > 1 && ` and ${count(failures - 1, 'more check')}`),
   ]);
-  return card({ tone: 'failed', heading: 'tables with failed checks', number: checks.length, bound }, folded(items, ENTRIES, 'table'));
+  return card({ tone: 'failed', heading: `${checks.length === 1 ? 'table' : 'tables'} with failed checks`, number: checks.length, bound }, folded(items, ENTRIES, 'table'));
 }
 
 function writtenCard(state, { written, partial }, placeOf) {

@@ -74,7 +74,7 @@ export function firstVisit(context) {
       'section',
       { class: 'card' },
       element('h2', {}, 'Look around with a sample'),
-      element('p', {}, 'Five days of a web shop: 15 jobs, 20 tables, one failed run. It lives in a namespace of its own, sample, and goes away at a press.'),
+      element('p', {}, 'Six days of a web shop: 15 jobs, 20 tables, a failed run, a late job, a failed check. Half of it are plans of real Spark jobs. It lives in a namespace of its own, sample, and goes away at a press.'),
       sampleButton(context),
     ),
     element('h2', {}, 'Or send lineage of your own'),

@@ -1,53 +1,99 @@
 /**
- * The sample: one day of a small web shop as recorded events of OpenLineage, told again for five days
- * that end now. Every job has the namespace `sample`, so the sample mixes with nothing and can be
- * taken away whole.
+ * The sample: one day of a small web shop, told again for six days that end now. Its Spark jobs are plans
+ * that our listener reported of real ones (`python -m bench.page.recording`), the others events of
+ * OpenLineage. Every job has the namespace `sample`, so the sample mixes with nothing and can be taken
+ * away whole.
  */
 
 export const SAMPLE = 'sample';
-const DAYS = 5;
+export const DAYS = 6;
 const DAY = 86_400_000;
+/** The day of the records, as their paths and texts name it. */
+const RECORDED_DAY = /2026-01-05/g;
 /** In the last of the days this job fails, after a job before it has written a column in another type. */
 const FAILS = 'conversion';
-const CHANGED = Object.freeze({ job: 'sessionise', column: 'bought', type: 'decimal(1,0)' });
+/** In the last of the days this column has empty fields, where a check wants none. */
+const UNCHECKED = 'country';
+const RECORDS = Object.freeze(['/sample/spark.json', '/sample/estate.json']);
+/** The column of persons that carries a tag. */
+const TAGGED = Object.freeze({ tag: 'PII', node: 'column:s3://shop-lake/raw/customers#email', owner: 'team:privacy' });
 
 /**
  * @typedef {object} Recorded
  * @property {number} beganSeconds  after midnight
  * @property {number} seconds       how long it ran
- * @property {{job: {namespace: string, name: string}, inputs: object[], outputs: any[], producer: string, schemaURL: string}} event
+ * @property {[number, number]} [days]  the days on which it ran: from the first one, before the second
+ * @property {any} event            of OpenLineage, or the producer's event of the plan
+ * @property {any} [plan]           of a Spark job
  */
 
 /**
- * The events of five days, the last of which ended an hour before `now`.
+ * What is sent: the events of OpenLineage by time, and the plans with their events, each by its path.
  * @param {Recorded[]} recorded
- * @param {number} now epoch milliseconds
+ * @param {number} now epoch milliseconds; the last of the days ended an hour before
  * @param {() => string} newId a UUID
- * @returns {object[]} by time
+ * @returns {{events: any[], plans: any[], executions: any[]}}
  */
 export function tellAgain(recorded, now, newId) {
   const length = Math.max(...recorded.map(({ beganSeconds, seconds }) => beganSeconds + seconds));
-  const events = [];
-  for (let day = 0; day < DAYS; day += 1) {
-    const midnight = now - 3_600_000 - length * 1000 - (DAYS - 1 - day) * DAY;
-    recorded.forEach(({ beganSeconds, seconds, event }, number) => {
-      const began = midnight + beganSeconds * 1000;
-      const took = seconds * (1 + ((day * 3 + number) % 5) / 20);
-      const last = day === DAYS - 1;
-      const fails = last && event.job.name === FAILS;
-      const changed = last && event.job.name === CHANGED.job;
-      const runId = newId();
-      events.push({ ...event, eventType: 'START', eventTime: spell(began), run: { runId }, inputs: [], outputs: [] });
-      events.push({
-        ...event,
-        eventType: fails ? 'FAIL' : 'COMPLETE',
-        eventTime: spell(began + took * 1000),
-        run: { runId, facets: fails ? failure(event) : {} },
-        outputs: event.outputs.map((output) => (fails ? attempted(output) : grown(changed ? retyped(output) : output, 1 + ((day * 7 + number) % 9) / 70))),
-      });
-    });
-  }
-  return events.sort((one, other) => (one.eventTime < other.eventTime ? -1 : 1));
+  /** @type {{events: any[], plans: any[], executions: any[]}} */
+  const told = { events: [], plans: [], executions: [] };
+  recorded.forEach((one, number) => {
+    const own = new Map();
+    const [first, after] = one.days ?? [0, DAYS];
+    for (let day = first; day < after; day += 1) {
+      const began = now - 3_600_000 - length * 1000 - (DAYS - 1 - day) * DAY + one.beganSeconds * 1000;
+      const ended = began + one.seconds * (1 + ((day * 3 + number) % 5) / 20) * 1000;
+      const run = { began, ended, by: 1 + ((day * 7 + number) % 9) / 70, last: day === DAYS - 1 };
+      if (one.plan) tellPlan(told, { plan: one.plan, event: one.event }, run, own, newId);
+      else told.events.push(...tellEvents(one.event, run, newId()));
+    }
+  });
+  told.events.sort((one, other) => (one.eventTime < other.eventTime ? -1 : 1));
+  return told;
+}
+
+/** `own`: the ids of the job's plans; a day has one of its own where the plan names the day. */
+function tellPlan({ plans, executions }, { plan, event }, { began, ended, by }, own, newId) {
+  const date = spell(began).slice(0, 10);
+  const text = JSON.stringify(plan).replace(RECORDED_DAY, date);
+  const id = own.get(text) ?? newId();
+  if (!own.has(text)) plans.push({ ...JSON.parse(text), id });
+  own.set(text, id);
+  const { extra } = event;
+  const { numOutputRows: rows, numOutputBytes: bytes } = extra.writeMetrics;
+  const writeMetrics = { ...extra.writeMetrics, numOutputRows: Math.round(rows * by), numOutputBytes: Math.round(bytes * by) };
+  executions.push({
+    ...JSON.parse(JSON.stringify(event).replace(RECORDED_DAY, date)),
+    planId: id,
+    timestamp: Math.round(ended),
+    durationNs: Math.round(ended - began) * 1_000_000,
+    extra: { ...extra, appId: `sample-${newId()}`, writeMetrics },
+  });
+}
+
+function tellEvents(event, { began, ended, by, last }, runId) {
+  const fails = last && event.job.name === FAILS;
+  const run = { runId, facets: fails ? failure(event) : {} };
+  return [
+    { ...event, eventType: 'START', eventTime: spell(began), run: { runId }, inputs: [], outputs: [] },
+    {
+      ...event,
+      eventType: fails ? 'FAIL' : 'COMPLETE',
+      eventTime: spell(ended),
+      run,
+      inputs: last ? event.inputs.map(badly) : event.inputs,
+      outputs: event.outputs.map((output) => (fails ? attempted(output) : grown(output, by))),
+    },
+  ];
+}
+
+/** An input whose check of a column found empty fields. */
+function badly(input) {
+  const checked = input.inputFacets?.dataQualityAssertions;
+  if (!checked) return input;
+  const assertions = checked.assertions.map((one) => (one.column === UNCHECKED ? { ...one, success: false } : one));
+  return { ...input, inputFacets: { ...input.inputFacets, dataQualityAssertions: { ...checked, assertions } } };
 }
 
 function spell(at) {
@@ -64,12 +110,6 @@ function attempted({ namespace, name, facets }) {
   return { namespace, name, facets };
 }
 
-function retyped(output) {
-  const { schema } = output.facets;
-  const fields = schema.fields.map((field) => (field.name === CHANGED.column ? { ...field, type: CHANGED.type } : field));
-  return { ...output, facets: { ...output.facets, schema: { ...schema, fields } } };
-}
-
 function grown(output, by) {
   const statistics = output.outputFacets?.outputStatistics;
   if (!statistics) return output;
@@ -78,15 +118,30 @@ function grown(output, by) {
 }
 
 /**
- * Fetch the recorded day and send it.
+ * Fetch the records and send them.
  * @param {ReturnType<import('../data/api.js').createApi>} api
  * @returns {Promise<import('../data/api.js').Result>}
  */
 export async function loadSample(api) {
-  const recorded = await api.get('/sample/estate.json');
-  if (!recorded.ok) return recorded;
-  const sent = await api.post('/api/v1/lineage/batch', tellAgain(recorded.data, Date.now(), randomId));
-  return sent.ok ? settled(api) : sent;
+  const records = await Promise.all(RECORDS.map((path) => api.get(path)));
+  const missing = records.find(({ ok }) => !ok);
+  if (missing) return missing;
+  const { events, plans, executions } = tellAgain(records.flatMap((one) => /** @type {any} */ (one).data), Date.now(), randomId);
+  const sent = await Promise.all([
+    api.post('/api/v1/lineage/batch', events),
+    ...plans.map((plan) => api.post('/producer/execution-plans', plan)),
+  ]);
+  const refused = [...sent, await api.post('/producer/execution-events', executions)].find(({ ok }) => !ok);
+  if (refused) return refused;
+  const result = await settled(api);
+  if (result.ok) await tag(api);
+  return result;
+}
+
+/** A reader without that role has a sample without the tag. */
+function tag(api) {
+  const { tag: name, node, owner } = TAGGED;
+  return api.put(`/classifications/${name}`, { node, owner, note: 'of the sample' });
 }
 
 /** The events are in the journal; the pictures have them a little later. */
@@ -108,6 +163,7 @@ async function settled(api) {
 export async function removeSample(api) {
   const jobs = await api.get('/graph/jobs', { namespace: SAMPLE, limit: 1000 });
   if (!jobs.ok) return jobs;
+  await api.remove(`/classifications/${TAGGED.tag}`, { node: TAGGED.node });
   for (const { id } of jobs.data.items) {
     const done = await api.post('/commands', { command: 'forget', node: id, note: 'the sample was removed' });
     if (!done.ok) return done;

@@ -1,44 +1,64 @@
 /**
- * A tour of the sample in five steps: a card at the lower edge that leads from view to view. It can be
- * left at any step and begun again from the home page.
+ * A tour of the sample: a card at the lower edge that leads from view to view, with light on the part
+ * that it speaks of. It can be left at any step and begun again from the home page.
  */
-import { button, element, focusFirst, replace } from '../page/dom.js';
+import { button, data, element, focusFirst, replace } from '../page/dom.js';
+import { copyButton } from '../panel/panel.js';
 import { write } from '../data/url.js';
+import { snippets } from './first-visit.js';
 
 const REVENUE = 'dataset:jdbc:redshift://warehouse.example.org/analytics:mart.daily_revenue';
 const COLUMN = 'column:jdbc:redshift://warehouse.example.org/analytics:mart.daily_revenue#margin_eur';
 
-/** The steps; `part` is the id of the part of the page that a step describes. */
+/** The steps; `part` selects what a step speaks of: the rest of the page is dim. */
 export const STEPS = Object.freeze([
   {
     title: 'Failed and late jobs',
-    words: 'The home page lists late jobs, and the failed runs and writes of the last day. The map below opens area by area, down to tables.',
+    words: 'The home page lists failed runs by their error, late jobs and failed checks. The map below opens area by area, down to tables.',
     href: write({ view: 'home' }),
-    part: '',
+    part: '.summaries',
   },
   {
     title: 'Where a table comes from',
     words: 'The lineage of the daily revenue: jobs between tables, left to right. Choose a box and its whole way lights up.',
     href: write({ view: 'lineage', node: REVENUE, depth: 3, direction: 'upstream' }),
-    part: 'stage',
+    part: '#stage',
   },
   {
     title: 'Which columns',
     words: 'The same table with columns: every line is a value that flows from one column into another.',
     href: write({ view: 'lineage', node: REVENUE, columns: true }),
-    part: 'stage',
+    part: '#stage',
   },
   {
     title: 'How one column is made',
-    words: 'The margin across all jobs, back to the operational databases, with the step of each job on the way.',
+    words: 'The margin across all jobs, back to the operational databases. The table has the expression of each job on the way.',
     href: write({ view: 'columns', node: COLUMN, direction: 'upstream' }),
-    part: 'stage',
+    part: '.left',
   },
   {
     title: 'Why a run failed',
     words: 'The conversion failed this morning. Its page lists the changes upstream since the last good run.',
     href: write({ view: 'job', node: 'job:sample/conversion' }),
-    part: 'panel',
+    part: '#panel',
+  },
+  {
+    title: 'What changed in a job',
+    words: 'A new version of the plan that sessionise runs: “Compare with before” shows both side by side.',
+    href: write({ view: 'job', node: 'job:sample/sessionise' }),
+    part: '#below',
+  },
+  {
+    title: 'Who wrote a partition',
+    words: 'The orders arrive day by day: each write names its partition, its run and its rows.',
+    href: write({ view: 'lineage', node: 'dataset:s3://shop-lake/raw/orders', tab: 'history' }),
+    part: '#panel',
+  },
+  {
+    title: 'Send your own',
+    words: 'One line in a PySpark job reports its lineage here. The first page of an empty server has the settings of every other tool, and so has the documentation.',
+    href: write({ view: 'home' }),
+    part: '',
   },
 ]);
 
@@ -50,16 +70,25 @@ export const STEPS = Object.freeze([
 export function createTour(place, follow) {
   /** @type {MutationObserver|undefined} */
   let waiting;
+  let lit = '';
+  const light = element('div', { class: 'tour-light', 'aria-hidden': 'true', 'data-testid': 'tour-light', hidden: true });
+  place.before(light);
+  const again = () => requestAnimationFrame(shine);
 
   function show(number) {
     const { title, words, href, part } = STEPS[number];
+    const here = `${location.pathname}${location.search}` === href;
     follow(href);
-    bring(part);
+    lit = part;
+    light.hidden = true;
+    bring(part, here);
     place.hidden = false;
+    for (const kind of ['resize', 'scroll']) addEventListener(kind, again, { capture: true });
     replace(
       place,
       element('h2', {}, `${number + 1} of ${STEPS.length}: ${title}`),
       element('p', {}, words),
+      number + 1 === STEPS.length && ownLine(),
       element(
         'div',
         { class: 'actions' },
@@ -74,24 +103,49 @@ export function createTour(place, follow) {
   }
 
   function end() {
+    waiting?.disconnect();
+    for (const kind of ['resize', 'scroll']) removeEventListener(kind, again, { capture: true });
+    light.hidden = true;
     place.hidden = true;
     replace(place);
   }
 
-  /** In one column the described part may lie below the window, or behind the card. */
-  function bring(part) {
+  /** Around what the step speaks of, as far as the window shows it; the shadow is the rest. */
+  function shine() {
+    const around = lit && document.querySelector(lit)?.getBoundingClientRect();
+    light.hidden = place.hidden || !around || around.width === 0;
+    if (!around || light.hidden) return;
+    const [left, top] = [Math.max(0, around.left), Math.max(0, around.top)];
+    Object.assign(light.style, {
+      left: `${left}px`,
+      top: `${top}px`,
+      width: `${Math.max(0, Math.min(innerWidth, around.right) - left)}px`,
+      height: `${Math.max(0, Math.min(innerHeight, around.bottom) - top)}px`,
+    });
+  }
+
+  /** In one column the described part may lie below the window, or behind the card; a view that is open changes no state. */
+  function bring(part, here) {
     waiting?.disconnect();
     waiting = new MutationObserver(scroll);
     waiting.observe(document.body, { attributeFilter: ['data-state'] });
+    if (here) requestAnimationFrame(scroll);
 
     function scroll() {
       if (document.body.dataset.state !== 'ready') return;
       waiting?.disconnect();
-      if (document.documentElement.scrollHeight <= innerHeight) return;
-      if (part) document.getElementById(part)?.scrollIntoView();
-      else scrollTo(0, 0);
+      if (document.documentElement.scrollHeight > innerHeight) {
+        if (part) document.querySelector(part)?.scrollIntoView();
+        else scrollTo(0, 0);
+      }
+      again();
     }
   }
 
   return { begin: () => show(0), end };
+}
+
+function ownLine() {
+  const [{ name, text }] = snippets(location.origin, new Date().toISOString());
+  return element('div', { class: 'tour-own' }, element('pre', { class: 'mono' }, data(text)), copyButton(text, `Copy the lines for ${name}`));
 }

@@ -1,7 +1,7 @@
 /**
  * Lists of everything: tables, jobs, runs, columns. The server sorts, filters and pages them; all of it is in the link.
  */
-import { count, formatDuration, formatNumber, keptIn, tellApart, shorten } from '../data/format.js';
+import { count, formatDuration, formatNumber, formatRhythm, keptIn, tellApart, shorten } from '../data/format.js';
 import { link, write } from '../data/url.js';
 import { anchor, data, element, icon, time } from '../page/dom.js';
 import { datasetLink, jobLink, placedJobLink } from '../panel/links.js';
@@ -62,7 +62,7 @@ const LISTINGS = {
     columns: [
       { name: 'Job', sort: 'name', cell: (item, state) => jobLink(state, item) },
       { name: 'Namespace', sort: 'namespace', cell: ({ namespace }) => data(namespace) },
-      { name: 'Last run', sort: 'state', newest: true, cell: ({ lastRun, lateRhythmMs }) => [lastRun ? stateChip(lastRun.state) : 'never', lateRhythmMs && element('span', { class: 'block small' }, `late: usual every ${formatDuration(lateRhythmMs)}`)] },
+      { name: 'Last run', sort: 'state', newest: true, cell: ({ lastRun, lateRhythmMs }) => [lastRun ? stateChip(lastRun.state) : 'never', lateRhythmMs && element('span', { class: 'block small' }, `late: usually every ${formatRhythm(lateRhythmMs)}`)] },
       { name: 'Owner', known: ({ owners }) => owners?.length, cell: ({ owners = [] }, state) => ownerLinks(state, 'jobs', owners) },
       { name: 'Ended', sort: 'lastRun', newest: true, cell: ({ lastRun }) => time(lastRun?.at, lastRun ? 'unknown' : '–') },
       { name: 'Runs', sort: 'runs', newest: true, number: true, cell: ({ runs }) => formatNumber(runs) },

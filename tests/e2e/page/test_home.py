@@ -67,7 +67,7 @@ def test_where_the_tables_written_lately_come_from_some_executions_their_card_sh
     written = page.get_by_test_id("card-written")
     expect(written).to_contain_text("Of the newest 12,345 executions", timeout=60_000)
     expect(page.get_by_test_id("card-failed")).not_to_contain_text("executions")
-    expect(page.get_by_test_id("card-late")).to_have_count(0)
+    expect(page.get_by_test_id("card-running")).to_have_count(0)
 
 
 def test_catalog_names_that_the_map_leaves_out_are_counted_below_its_heading(page: Page) -> None:
@@ -96,14 +96,16 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
     failed = page.get_by_test_id("card-failed")
     expect(failed).to_contain_text("conversion")
     expect(failed).to_contain_text("division by zero")
-    expect(failed).to_contain_text("1 job · affects 1 table, 1 job that only reads")
+    expect(failed).to_contain_text("1 job · team:web · affects 1 table, 1 job that only reads")
     expect(failed.get_by_role("link", name="Impact")).to_have_count(1)
-    expect(page.get_by_test_id("well")).to_contain_text("No job is late")
+    expect(page.get_by_test_id("card-late")).to_contain_text("usually every 1 day")
+    expect(page.get_by_test_id("card-table")).to_contain_text("not_null (country)")
+    expect(page.get_by_test_id("well")).to_contain_text("No write was unusually slow")
     outage = {"message": "no answer"}
     page.route("**/graph/incidents", lambda route: route.fulfill(status=503, json=outage))
     page.reload()
     expect(failed).to_contain_text("Not read: what failed")
-    expect(page.get_by_test_id("well")).to_have_text("No job is late.")
+    expect(page.get_by_test_id("card-late")).to_contain_text("customer_value")
     page.unroute("**/graph/incidents")
     page.get_by_test_id("read-incidents").click()
     expect(failed).to_contain_text("division by zero")
@@ -171,13 +173,21 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
         page.get_by_test_id("tour-next").click()
         expect(page.get_by_test_id("heading")).to_have_text(heading)
         wait_for(page)
+    light = page.get_by_test_id("tour-light")
+    expect(light).to_be_visible()
     cause = page.get_by_test_id("panel-part").get_by_text("column bought was boolean").first
     expect(cause).to_be_in_viewport()
     card = page.get_by_test_id("tour-card")
     eventually(lambda: bottom_of(cause) <= top_of(card))  # the panel may still scroll
     page.set_viewport_size({"width": 1280, "height": 800})
+    for heading in ("sessionise", "orders", "Home"):
+        page.get_by_test_id("tour-next").click()
+        expect(page.get_by_test_id("heading")).to_have_text(heading)
+        wait_for(page)
+    expect(page.get_by_test_id("tour-card")).to_contain_text("observe(spark")
     page.get_by_test_id("tour-end").click()
     expect(page.get_by_test_id("tour-card")).to_be_hidden()
+    expect(light).to_be_hidden()
 
     page.goto("/")
     page.get_by_test_id("remove-sample").click()
