@@ -14,7 +14,7 @@ up, and the node whose own id is the same text wins.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -26,6 +26,7 @@ from graph_model.answers.jobs import job_ends
 from graph_model.answers.openlineage import Name, find_dataset, find_job, name_of
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
+from graph_model.facts import DatasetRow
 from graph_model.lineage import ColumnEdge, Partial, Question
 from graph_model.picture.json_form import to_json
 from graph_model.picture.view import (
@@ -45,6 +46,8 @@ _MOST_COLONS: Final = 24
 MOST_JOBS: Final = 499
 """The greatest depth: one below our own bound, in jobs."""
 MOST_NODES: Final = 2_000
+MOST_LISTED: Final = 10_000
+"""Columns, for the origins of those of a page of datasets."""
 MOST_OUTPUTS: Final = 20
 """So many tables that a job writes are asked for their columns."""
 
@@ -200,13 +203,35 @@ def _input(source: ColumnNodeView, table: Name, version: str | None, edge: Colum
     }
 
 
-def column_lineage_of(sources: Sources, dataset: str) -> tuple[list[Json], Partial | None]:
-    """The ``columnLineage`` of a dataset: each computed column with its inputs, one step up."""
-    question = Question("", Direction.UPSTREAM, 1, columns=True, limit=MOST_NODES)
-    view = lineage_answer.column_lineage(sources, dataset, None, question)
-    nodes = _column_nodes(sources, [view], None)
-    columns = [node["data"] for node in nodes if node["data"]["inputFields"]]
-    return [_computed(column) for column in columns], view.partial
+def column_lineages(
+    sources: Sources, rows: Sequence[DatasetRow]
+) -> tuple[dict[str, list[Json]], Partial | None]:
+    """The ``columnLineage`` of each dataset (by id): each computed column with its inputs, one step
+    up. All are one walk; a catalog name, whose columns are those of its location, has its own.
+    """
+    tables = [row.id for row in rows if row.kind != "name"]
+    question = Question("", Direction.UPSTREAM, 1, columns=True, limit=MOST_LISTED)
+    views = [(tables, lineage_answer.columns_of_tables(sources, tables, question))]
+    views += [
+        ([row.id], lineage_answer.column_lineage(sources, row.id, None, question))
+        for row in rows
+        if row.kind == "name"
+    ]
+    found: dict[str, list[Json]] = {}
+    for keys, view in views:
+        names = {
+            node.id: name_of(node.uri, node.scope, sources.rules)
+            for node in view.nodes
+            if isinstance(node, DatasetNode)
+        }
+        computed: dict[Name, list[Json]] = {}
+        for node in _column_nodes(sources, [view], None):
+            if (column := node["data"])["inputFields"]:
+                name = Name(column["namespace"], column["dataset"])
+                computed.setdefault(name, []).append(_computed(column))
+        for key in keys:
+            found[key] = computed.get(names.get(key, Name("", "")), [])
+    return found, next((view.partial for _, view in views if view.partial), None)
 
 
 def _computed(column: Json) -> Json:

@@ -5,7 +5,6 @@ Names in paths are percent-encoded, slashes as ``%2F`` (``http.blueprint``).
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, date
@@ -46,7 +45,7 @@ from graph_model.answers.openlineage import (
     find_job,
     name_of,
     sent_facets,
-    walk_events,
+    walk_run_events,
 )
 from graph_model.answers.search import search_names
 from graph_model.answers.sources import BoundedRows, Sources
@@ -55,7 +54,7 @@ from graph_model.facts import DatasetRow, JobRow
 from graph_model.governance.statements import walk_datasets
 from graph_model.lineage import Partial
 from graph_model.picture.json_form import to_json
-from graph_model.producers.openlineage.events.documents import RunEvent
+from graph_model.producers.openlineage.events.facets import read_nanoseconds
 from graph_model.stores.graph import Direction
 from graph_model.stores.pages import JobOrder, Page, walk_rows
 from graph_model.values import parse_instant
@@ -354,8 +353,10 @@ def datasets(query: Mapping[str, Any], namespace: str) -> Response:
         _check_namespace(sources, namespace, rows)
     part = _part(rows, query)
     shown = entities.datasets_json(sources, part, None)
-    for row, reply in zip(part[:_MOST_WITH_RUNS], shown, strict=False):
-        reply["columnLineage"] = graphs.column_lineage_of(sources, row.id)[0] or None
+    columns, cut = graphs.column_lineages(sources, part[:_MOST_WITH_RUNS])
+    for row, reply in zip(part, shown, strict=True):
+        reply["columnLineage"] = columns.get(row.id) or None
+    partial = partial or cut
     return jsonify(datasets=shown, totalCount=len(rows), partial=to_json(partial))
 
 
@@ -366,9 +367,10 @@ def dataset(namespace: str, dataset: str) -> Response:
     """One dataset with its facets and the origins of its columns."""
     lack = lacking()
     sources, key = find_dataset(current_sources(), Name(namespace, dataset))
-    (reply,) = entities.datasets_json(sources, sources.catalogue.datasets((key,)), None)
-    columns, cut = graphs.column_lineage_of(sources, key)
-    reply["columnLineage"] = columns or None
+    rows = sources.catalogue.datasets((key,))
+    (reply,) = entities.datasets_json(sources, rows, None)
+    columns, cut = graphs.column_lineages(sources, rows)
+    reply["columnLineage"] = columns[key] or None
     reply["partial"] = reply["partial"] or to_json(cut or lack)
     return jsonify(reply)
 
@@ -570,8 +572,8 @@ def _run(run: str) -> tuple[Json, SentFacets]:
 @blueprint.arguments(_EventsQuery)
 @blueprint.doc(responses={200: {"description": "events and totalCount"}})
 def events(query: Mapping[str, Any]) -> Response:
-    """Events of runs by their time, among the newest 5,000 received; without those that name
-    something hidden.
+    """Events of runs by their time, of those received last (``asc``: first): of 500 more than the
+    page needs, at most 5,000; without those that name something hidden.
     """
     return _events(query, None)
 
@@ -587,23 +589,32 @@ def events_of(query: Mapping[str, Any], namespace: str | None = None) -> Respons
 
 def _events(query: Mapping[str, Any], namespace: str | None) -> Response:
     after, before = query["after"], query["before"]
-    read_events: list[tuple[int, int, bytes]] = []
-    read = 0
-    for position, reported in walk_events(current_sources(), None, falling=True):
+    falling, end = query["sortDirection"] == "DESC", query["offset"] + query["limit"]
+    read_events: list[tuple[int, int, Json]] = []
+    read, whole = 0, True
+    for position, event in walk_run_events(current_sources(), falling=falling):
+        if len(read_events) >= end + _EVENTS_BEHIND or read >= MOST_READ:
+            whole = False
+            break
         read += 1
-        event = None if reported is None else reported.event
+        at = None if event is None else read_nanoseconds(str(event.get("eventTime")))
         if (
-            reported is not None
-            and isinstance(event, RunEvent)
-            and (namespace is None or event.job.namespace == namespace)
-            and (after is None or event.at >= after)
-            and (before is None or event.at < before)
+            event is not None
+            and at is not None
+            and namespace in (None, event["job"]["namespace"])
+            and (after is None or at >= after * _MILLISECOND)
+            and (before is None or at < before * _MILLISECOND)
         ):
-            read_events.append((event.time, position, reported.document.body))
-    read_events.sort(reverse=query["sortDirection"] == "DESC")
-    shown = [json.loads(body) for _, _, body in _part(read_events, query)]
-    partial = Partial("events", MOST_READ) if read >= MOST_READ else None
+            read_events.append((at, position, event))
+    read_events.sort(key=lambda place: place[:2], reverse=falling)
+    shown = [event for _, _, event in _part(read_events, query)]
+    partial = None if whole else Partial("events", read)
     return jsonify(events=shown, totalCount=len(read_events), partial=to_json(partial))
+
+
+_MILLISECOND: Final = 1_000_000
+_EVENTS_BEHIND: Final = 500
+"""Events that are read behind a page, in the order of receipt, to put them in that of time."""
 
 
 # --- search --------------------------------------------------------------------------------------

@@ -246,3 +246,12 @@ def column_lineage(
     view = draw_answer(sources, answer, lineage.history, question.at, jobs=False, columns=True)
     view = replace(view, focus=dataset_id if column is None else start[0])
     return show_view(sources, view, layout=layout, by_layer=by_layer)
+
+
+@of_one_state
+def columns_of_tables(sources: Sources, datasets: Collection[str], question: Question) -> GraphView:
+    """Column lineage from every column of these datasets (ids), in one walk."""
+    lineage = sources.lineage
+    answer = lineage.ask_columns_of(datasets, question)
+    answer = replace(answer, datasets=tuple(sorted({*answer.datasets, *datasets})))
+    return draw_answer(sources, answer, lineage.history, question.at, jobs=False, columns=True)

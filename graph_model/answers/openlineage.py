@@ -19,9 +19,11 @@ from graph_model.answers.openlineage_reports import shown_event
 from graph_model.answers.sources import Sources
 from graph_model.errors import DamagedDocument, NotFound
 from graph_model.naming import Rules
-from graph_model.producers.openlineage.events.documents import EVENT_KINDS, Event
+from graph_model.producers.openlineage.events.documents import EVENT_KINDS, RUN_EVENT_KIND, Event
 from graph_model.producers.openlineage.events.facets import read_nanoseconds
 from graph_model.stores.documents import DocumentState, StoredDocument
+
+Json = dict[str, Any]
 
 
 class Name(NamedTuple):
@@ -105,9 +107,25 @@ def walk_events(
         behind = documents[-1].position
 
 
+def walk_run_events(sources: Sources, *, falling: bool) -> Iterator[tuple[int, Json | None]]:
+    """The events of runs as JSON with their positions, the last received first if ``falling``; None
+    for one that is not shown.
+    """
+    behind = None
+    while True:
+        documents = sources.journal.in_order((RUN_EVENT_KIND,), behind, _AT_ONCE, falling=falling)
+        visible = {document.position: document for document in _shown(sources, documents)}
+        for document in documents:
+            shown = visible.get(document.position)
+            event = shown and sources.producers.event(shown, sources.rules)
+            yield document.position, dict(event) if event else None
+        if len(documents) < _AT_ONCE:
+            return
+        behind = documents[-1].position
+
+
 # --- facets as they were sent ---------------------------------------------------------------------
 
-Json = dict[str, Any]
 MOST_EVENTS_OF_A_RUN: Final = 20
 """Its newest events, whose facets are read."""
 READ, WRITTEN = "inputFacets", "outputFacets"

@@ -269,6 +269,34 @@ def test_a_list_of_jobs_asks_the_graph_for_their_plans_once() -> None:
         assert counted.asked == ["edges", "edges", "edges"]
 
 
+def test_a_list_of_datasets_asks_the_graph_for_their_columns_in_one_walk() -> None:
+    asked = []
+    for number in (2, 6):
+        with closing(small_headwater()) as made:
+            told(made, *(copied("a", f"t{n}", n) for n in range(number)))
+            counted = CountedGraph(made.graph)
+            made.graph = counted  # type: ignore[assignment]
+            path = f"/namespaces/{ENCODED}/datasets"
+            listed = get(client_of(made, 1_772_400_000_000), path)["datasets"]
+            origins = [one["columnLineage"] for one in listed]
+            assert origins[0] is None
+            assert [len(columns) for columns in origins[1:]] == [1] * number
+            asked.append(len(counted.asked))
+    assert asked[0] == asked[1]
+
+
+def test_events_are_read_until_the_page_is_full(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.marquez.routes._EVENTS_BEHIND", 1)
+    page = get(client, "/events/lineage", limit=1)
+    assert [event["job"]["name"] for event in page["events"]] == ["to d:1"]
+    assert (page["totalCount"], page["partial"]) == (2, {"reason": "events", "limit": 2})
+    page = get(client, "/events/lineage", limit=1, sortDirection="asc")
+    assert [event["job"]["name"] for event in page["events"]] == ["to b"]
+    assert get(client, "/events/lineage", limit=2)["partial"] is None
+
+
 def test_a_run_names_the_versions_that_it_read_and_wrote(client: FlaskClient) -> None:
     def version(dataset: str) -> Json:
         current = get(client, f"/namespaces/{ENCODED}/datasets/{dataset}")["currentVersion"]
