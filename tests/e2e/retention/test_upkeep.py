@@ -15,6 +15,7 @@ import pytest
 from api.intake import commands
 from api.service import Service
 from api.service.storage import MEASURES_KEY, StorageUse
+from api.serving import upkeep as upkeep_module
 from api.serving.upkeep import Upkeep
 from graph_model.errors import GraphRejected, Rebuilding, Unavailable
 from graph_model.producers.commands import COMMAND_KIND, Prune
@@ -288,6 +289,36 @@ def test_a_stop_does_not_wait_for_a_step_and_the_next_service_goes_on_at_once(
     assert not night.is_alive()
     monkeypatch.undo()
     assert upkeep(service, RetentionPolicy(runs=5)).look() > 5
+
+
+def test_a_step_may_take_longer_than_a_look_at_the_stop(
+    headwater: SmallHeadwater, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock, answers = Clock(), [False, False]
+    wait = headwater.projector.wait
+    monkeypatch.setattr(
+        headwater.projector, "wait", lambda *asked: answers.pop() if answers else wait(*asked)
+    )
+    nightly = upkeep(service_of(headwater, clock), RetentionPolicy(runs=5))
+    nightly.look()
+    clock.now += DAY
+    assert nightly.look() > 20
+    assert "takes too long" not in caplog.text
+
+
+def test_a_step_that_never_ends_ends_the_night(
+    headwater: SmallHeadwater, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = Clock()
+    nightly = upkeep(service_of(headwater, clock), RetentionPolicy(runs=5))
+    nightly.look()
+    clock.now += DAY
+    answers = [True, False]
+    monkeypatch.setattr(upkeep_module, "_STEP_SECONDS", 0)
+    monkeypatch.setattr(headwater.projector, "wait", lambda *_: answers.pop())
+    assert nightly.look() == 0
+    assert "takes too long" in caplog.text
+    assert (given(headwater), answers) == (1, [True])
 
 
 def test_an_upkeep_that_never_began_stops(headwater: SmallHeadwater) -> None:

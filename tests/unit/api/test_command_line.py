@@ -714,6 +714,15 @@ def test_commands_of_people_survive_an_export_and_an_import(tmp_path: Path) -> N
     assert len(found[0]) == 2
 
 
+def test_what_is_imported_while_a_server_holds_the_folder_names_its_address(tmp_path: Path) -> None:
+    exported = tmp_path / "journal.ndjson"
+    exported.write_text("")
+    with claim(tmp_path / "data"):
+        told = Told("journal", "import", str(exported), "--data", str(tmp_path / "data"))
+    assert told.code == 2
+    assert "a running Headwater takes it: --url http://127.0.0.1:" in told.errors
+
+
 def test_an_observed_command_takes_the_place_of_ours_and_starts_with_the_listener(
     tmp_path: Path,
 ) -> None:

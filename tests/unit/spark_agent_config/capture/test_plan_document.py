@@ -21,6 +21,7 @@ from spark_agent_config.capture.captured import (
     Target,
 )
 from spark_agent_config.capture.plan_document import execution_event, execution_plan
+from spark_agent_config.capture.plan_expressions import DataTypes
 from tests import captures
 from tests.captured_queries import APPLICATION, load_query, recorded_queries
 from tests.plan_reader import condition_columns, operations, origins, outline, sources
@@ -33,6 +34,22 @@ EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions"
 
 def plan_of(name: str) -> dict[str, Any]:
     return execution_plan(load_query(name), APPLICATION)
+
+
+def test_each_type_is_written_down_once_behind_those_of_its_elements_and_fields() -> None:
+    types = DataTypes()
+    array = {"type": "array", "elementType": "long", "containsNull": True}
+    fields = [{"name": "a", "type": array, "nullable": False}]
+    struct = types.add({"type": "struct", "fields": fields}, True)
+    element, field, of_struct = types.as_list()
+    assert (element["name"], element["nullable"]) == ("bigint", True)
+    assert field["elementDataTypeId"] == element["id"]
+    assert [each["dataTypeId"] for each in of_struct["fields"]] == [field["id"]]
+    assert of_struct["id"] == struct
+
+    assert [types.add("long", True), types.add(array, False)] == [element["id"], field["id"]]
+    assert types.add("long", False) not in (element["id"], field["id"], struct)
+    assert len(types.as_list()) == 4
 
 
 # --- recordings --------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from graph_model.projection.projector import readiness
 from graph_model.projection.projector.readiness import Waiters
 
-SOON = 20.0
+SOON = 60.0
 
 
 def begun(waits: Waiters, positions: frozenset[int]) -> None:
