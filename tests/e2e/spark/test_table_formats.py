@@ -172,13 +172,13 @@ def test_make_test_has_each_kind_of_statement_and_of_expectation_of_each_format(
     assert everywhere - chosen == set()
 
 
-def test_make_test_has_a_quarter_of_the_jobs_on_one_spark_and_a_twentieth_on_the_newest() -> None:
+def test_make_test_has_a_third_of_the_jobs_on_one_spark_and_a_tenth_on_the_newest() -> None:
     shares = {
         spark: len(jobs_on(LISTED, spark, SOME)) / len(jobs_on(LISTED, spark, EVERY))
         for spark in ("3.5", "4.1")
     }
-    assert shares["3.5"] < 0.25
-    assert shares["4.1"] < 0.07
+    assert shares["3.5"] == pytest.approx(1 / 3, abs=0.02)
+    assert shares["4.1"] == pytest.approx(1 / 10, abs=0.02)
 
 
 def _bodies(lines: Sequence[Mapping[str, Any]]) -> list[Any]:
