@@ -50,7 +50,8 @@ class Client:
 
     ``installed`` are the requirements of its environment, ``{}`` for the newest version; the tests
     find the folder in ``variable``. Without a variable the packages go before those of our own
-    environment. ``tests`` are arguments of pytest; without any, ``why`` says what is missing.
+    environment. ``tests`` are arguments of pytest; without any, ``why`` says what is missing;
+    ``needs`` says what an installation needs beside its registry.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Client:
     variable: str = ""
     archives: tuple[str, ...] = ()
     why: str = ""
+    needs: str = ""
 
 
 _LISTENER: Final = ("tests/e2e/spark/test_listener.py", "--parts=spark-4.3")
@@ -90,6 +92,7 @@ CLIENTS: Final = (
         "dbt-core", "requirements/dbt.txt", r"^dbt-core==(\S+)",
         ("tests/e2e/openlineage/test_python.py", "--parts=dbt"),
         ("dbt-core=={}", "dbt-duckdb", "openlineage-dbt"), "HEADWATER_TEST_DBT",
+        needs="from 1.12 on, its installation downloads a parser from github.com",
     ),
     Client(
         "dbt", "requirements/dbt.txt", r"^dbt==(\S+)",
@@ -164,7 +167,8 @@ def outcome(client: Client, tested: str, find: Find, run: Run, *, everything: bo
     try:
         failed = run(client, newest)
     except OSError as error:
-        return Outcome(client.name, tested, newest, UNKNOWN, str(error))
+        said = f"{client.needs}: {error}" if client.needs else str(error)
+        return Outcome(client.name, tested, newest, UNKNOWN, said)
     named = ", ".join((*failed[:_MOST_NAMED], *(("…",) if len(failed) > _MOST_NAMED else ())))
     return Outcome(client.name, tested, newest, BROKE if failed else PASSED, named)
 

@@ -331,8 +331,10 @@ def infer_type(node: Expression, children: tuple[Converted, ...]) -> TypeJson | 
 
 
 def literal_value(text: object, data_type: TypeJson) -> Any:
-    """``"1000"`` of type integer => 1000; a value without a number in JSON stays text."""
-    if not isinstance(text, str):
+    """``"1000"`` of type integer => 1000; a value without a number in JSON stays text, and so does
+    an array, a map or a struct (``[0.25,0.5]``), whose type is an object.
+    """
+    if not isinstance(text, str) or not isinstance(data_type, str):
         return text
     if data_type in _INTEGRAL or data_type in {"date", "timestamp"}:
         return int(text) if text.lstrip("-").isdigit() else text

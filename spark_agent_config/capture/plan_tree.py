@@ -29,6 +29,9 @@ _OPERATORS: Final = re.compile(r"\.plans\.logical\.|\.execution\.|\.commands\.|\
 _NO_OPERATORS: Final = re.compile(
     r"\.expressions\.|\.execution\.aggregate\.|(?:Clause|Action|Assignment)$|MergeRows\$"
 )
+#: A use of a common expression, and the most nodes of one that is put in its place.
+_USE: Final = "CommonExpressionRef"
+_MOST_REPEATED: Final = 100
 _EXPRESSION_PACKAGE: Final = "org.apache.spark.sql.catalyst.expressions."
 
 
@@ -159,8 +162,32 @@ def read_expression(nodes: Sequence[Mapping[str, Any]]) -> Expression:
         subplan = read_plan(plan) if _is_tree(plan) else None
         kind = str(node["class"]).removeprefix(_EXPRESSION_PACKAGE)
         kind = kind if len(kind) < len(node["class"]) else _simple_name(kind)
-        stack.append(Expression(kind, node, children, subplan))
+        stack.append(_without_definitions(Expression(kind, node, children, subplan)))
     return _only(stack)
+
+
+def _without_definitions(tree: Expression) -> Expression:
+    """An operand that NULLIF or BETWEEN of Spark 4 defines once, put back where it is used.
+
+        nullif(With(NullIfResult(ref 5 = b, ref 5), def 5: a)) => nullif(a, b)
+
+    One of many nodes stays defined: in a chain of them each one inside would double the former.
+    """
+    if tree.kind == "NullIf" and [child.kind for child in tree.children] == ["NullIfResult"]:
+        comparison = tree.children[0].children[0]
+        return replace(tree, children=comparison.children)
+    if tree.kind != "With":
+        return tree
+    used, *definitions = tree.children
+    known = {id_of(each.fields.get("id")): each.children[0] for each in definitions}
+    if any(sum(1 for _ in walk(each)) > _MOST_REPEATED for each in known.values()):
+        return tree
+    stack: list[Expression] = []
+    for node in reversed(list(walk(used))):
+        children = tuple(stack.pop() for _ in node.children)
+        definition = known.get(id_of(node.fields.get("id"))) if node.kind == _USE else None
+        stack.append(definition or replace(node, children=children))
+    return stack[0]
 
 
 def _is_tree(value: object) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,9 @@ def test_a_registry_that_does_not_answer_is_no_good_news() -> None:
     assert outcome(CLIENT, "1", silent, silent, everything=False).result == UNKNOWN
     row = outcome(CLIENT, "1", lambda _: "2", silent, everything=False)
     assert (row.result, row.changed) == (UNKNOWN, "no route")
+    needing = replace(CLIENT, needs="it asks elsewhere")
+    row = outcome(needing, "1", lambda _: "2", silent, everything=False)
+    assert row.changed == "it asks elsewhere: no route"
 
 
 def test_an_archive_has_the_newest_of_its_releases() -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from graph_model import labels
+from graph_model.producers.spline.column_derivation import derive
 from graph_model.producers.spline.documents import read_event, read_plan
 from graph_model.producers.spline.plan_logic import PlanDocument, read_logic
 from spark_agent_config.capture import plan_tree
@@ -599,9 +601,15 @@ def test_a_row_out_of_nowhere_has_no_operation() -> None:
         ("2026-01-01", "date", "2026-01-01"),
         ("1.50", "decimal(3,2)", "1.50"),
         (None, "string", None),
+        (
+            "[0.25,0.5]",
+            {"type": "array", "elementType": "double", "containsNull": False},
+            "[0.25,0.5]",
+        ),
+        ("{1,x}", {"type": "struct", "fields": []}, "{1,x}"),
     ],
 )
-def test_a_literal_keeps_its_value(text: str | None, data_type: str, value: object) -> None:
+def test_a_literal_keeps_its_value(text: str | None, data_type: Any, value: object) -> None:
     literal = {
         "class": f"{EXPRESSIONS}.Literal",
         "num-children": 0,
@@ -614,6 +622,57 @@ def test_a_literal_keeps_its_value(text: str | None, data_type: str, value: obje
 
     assert [item["value"] for item in document["expressions"]["constants"]] == [value]
     json.dumps(document, allow_nan=False)
+
+
+def node(kind: str, children: int, **fields: Any) -> dict[str, Any]:
+    return {"class": f"{EXPRESSIONS}.{kind}", "num-children": children, **fields}
+
+
+def common(kind: str, number: int, children: int) -> dict[str, Any]:
+    package = f"{EXPRESSIONS}.CommonExpressionId"
+    return node(kind, children, id={"product-class": package, "id": number, "canonicalized": False})
+
+
+def nullif(number: int, value: list[dict[str, Any]], other: dict[str, Any]) -> list[dict[str, Any]]:
+    """As Spark 4.2 and 4.3 analyse NULLIF."""
+    use = common("CommonExpressionRef", number, 0)
+    return [
+        node("NullIf", 1), node("With", 2),
+        node("NullIfResult", 2), node("EqualTo", 2), use, other, use,
+        common("CommonExpressionDef", number, 1), *value,
+    ]  # fmt: skip
+
+
+def columns_and_conditions(*tree: dict[str, Any]) -> set[tuple[str, str, str | None]]:
+    """(source, how, expression) of the column that is this expression of ``a`` and ``b``."""
+    read = relation(column(1, "a"), column(2, "b"))
+    plan = read_plan(execution_plan(query_over(project(alias(9, "c", *tree)), read), APPLICATION))
+    return {
+        (plan.attributes[each.source].name, each.how, each.expression)
+        for each in derive(plan).derivations
+    }
+
+
+def test_the_operand_of_nullif_is_its_value_and_the_other_decides() -> None:
+    text = "nullif(a, b)"
+    assert columns_and_conditions(*nullif(5, [column(1, "a")], column(2, "b"))) == {
+        ("a", labels.TRANSFORMATION, text), ("b", labels.CONDITIONAL, text),
+    }  # fmt: skip
+
+
+def test_nullif_of_nullif_has_one_value() -> None:
+    inner = nullif(5, [column(1, "a")], column(2, "b"))
+    text = "nullif(nullif(a, b), b)"
+    assert columns_and_conditions(*nullif(6, inner, column(2, "b"))) == {
+        ("a", labels.TRANSFORMATION, text), ("b", labels.CONDITIONAL, text),
+    }  # fmt: skip
+
+
+def test_common_expressions_inside_one_another_are_not_doubled_for_ever() -> None:
+    tree = [column(1, "a")]
+    for number in range(40):
+        tree = nullif(number, tree, column(2, "b"))
+    assert {source for source, _, _ in columns_and_conditions(*tree)} == {"a", "b"}
 
 
 def test_types_of_computed_columns_come_from_mentions_and_from_the_output() -> None:
