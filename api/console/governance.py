@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from api.console.call import Call, add_command, add_url, path_of, say_change
+from api.console.call import Call, Command, add_command, add_url, path_of, say_change
 from graph_model.errors import ConfigurationError
 
 _SHOWN: Final = 20
@@ -271,27 +271,32 @@ seen at once and rewrites nothing.
   headwater layers set curated --glob 's3://*/curated/**' --order 20 --colour "#0b6a84" --preview
   headwater layers remove landing""",
     )
-    actions = added.add_subparsers(metavar="ACTION")
-    placed = add_command(
-        actions, "set", set_layer, "put a layer in place, or change it",
-        "  headwater layers set exports --regex '^s3://exports-[a-z]+/' --order 30",
+    placed, removed = _add_named(
+        added, "layer",
+        set_layer, "  headwater layers set exports --regex '^s3://exports-[a-z]+/' --order 30",
+        remove_layer, "  headwater layers remove landing --preview",
     )  # fmt: skip
-    placed.add_argument("name", metavar="NAME")
     kinds = placed.add_mutually_exclusive_group(required=True)
     kinds.add_argument("--prefix", metavar="TEXT")
     kinds.add_argument("--glob", metavar="PATTERN")
     kinds.add_argument("--regex", metavar="PATTERN")
     placed.add_argument("--order", type=int, default=100, help="the least is tried first (100)")
     placed.add_argument("--colour", default="#5b6770", help="#rrggbb")
-    placed.add_argument("--note", default="", help="why, for the record")
-    removed = add_command(
-        actions, "remove", remove_layer, "take a layer away",
-        "  headwater layers remove landing --preview",
-    )  # fmt: skip
-    removed.add_argument("name", metavar="NAME")
-    for parser in (placed, removed):
-        parser.add_argument("--preview", action="store_true", help="only list the changes")
     return [added, placed, removed]
+
+
+def _add_named(
+    added: Any, noun: str, put: Command, put_example: str, remove: Command, remove_example: str
+) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
+    """The actions ``set`` and ``remove`` of what has a name; each can be tried first."""
+    actions = added.add_subparsers(metavar="ACTION")
+    placed = add_command(actions, "set", put, f"put a {noun} in place, or change it", put_example)
+    removed = add_command(actions, "remove", remove, f"take a {noun} away", remove_example)
+    for parser in (placed, removed):
+        parser.add_argument("name", metavar="NAME")
+        parser.add_argument("--preview", action="store_true", help="only list the changes")
+    placed.add_argument("--note", default="", help="why, for the record")
+    return placed, removed
 
 
 def _add_rules(commands: Any) -> list[argparse.ArgumentParser]:
@@ -421,12 +426,11 @@ assertions, with the newest run of each plan. Without an action the rules are li
   headwater quality set gate --facet acme_checks --path result.status --pass ok --preview
   headwater quality remove gate""",
     )
-    actions = added.add_subparsers(metavar="ACTION")
-    placed = add_command(
-        actions, "set", set_rule, "put a rule in place, or change it",
-        "  headwater quality set gate --facet acme_checks --path result.status --pass ok",
+    placed, removed = _add_named(
+        added, "rule",
+        set_rule, "  headwater quality set gate --facet acme_checks --path result.status --pass ok",
+        remove_rule, "  headwater quality remove gate",
     )  # fmt: skip
-    placed.add_argument("name", metavar="NAME")
     placed.add_argument("--facet", required=True, help="the name of the run facet")
     placed.add_argument(
         "--path", required=True, help="path of the verdict in the facet: result.status"
@@ -435,12 +439,5 @@ assertions, with the newest run of each plan. Without an action the rules are li
         "--pass", dest="passes", action="append", required=True, metavar="VALUE",
         help="a value that passes, as JSON or text; again for each",
     )  # fmt: skip
-    placed.add_argument("--note", default="", help="why, for the record")
-    removed = add_command(
-        actions, "remove", remove_rule, "take a rule away", "  headwater quality remove gate"
-    )
-    removed.add_argument("name", metavar="NAME")
-    for parser in (placed, removed):
-        parser.add_argument("--preview", action="store_true", help="only list the changes")
     for parser in (added, placed, removed):
         add_url(parser)
