@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,9 +16,9 @@ from bench.agreement import tpcds
 from bench.agreement.catalyst import direct_sources
 from bench.agreement.comparison import Compared, compare, compare_text
 from bench.selection import select
+from bench.truth import tpch
 from bench.truth.jobs import Job
 from bench.truth.lake import Lake, lake
-from bench.truth.tpch import ARCHIVE
 from graph_model.errors import ConfigurationError
 from graph_model.stores.gremlin.engine.jars import fetch
 
@@ -26,17 +27,17 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     """0 when the share of equal columns reaches the floor, else 1; 2 for an unknown query."""
     options = _options(arguments)
     try:
-        (archive,) = fetch(environment, jars=[ARCHIVE])
+        (archive,) = fetch(environment, jars=[tpch.ARCHIVE])
         chosen = queries(archive, options.folders, options.only)
     except ConfigurationError as failure:
         sys.stderr.write(f"{failure}\n")
         return 2
-    tables = tpcds.read_tables(archive)
     started = time.monotonic()
     equal = columns = 0
     with lake(()) as runner:
-        _create(runner.spark, runner.root, tables)
         for folder in options.folders:
+            tables = tables_of(archive, folder)
+            _create(runner.spark, runner.root, folder, tables)
             found = [
                 _measure(runner, f"{folder}-{name}", text, tables, options.texts)
                 for place, name, text in chosen
@@ -73,9 +74,23 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _create(spark: Any, root: Path, tables: Mapping[str, str]) -> None:
+def tables_of(archive: Path, folder: str) -> Mapping[str, str]:
+    """Per table of a folder's queries its columns as SQL, in back quotes."""
+    if folder != tpcds.TPCH:
+        return tpcds.read_tables(archive)
+    return {
+        table.name: ", ".join(f"`{name}` {kind}" for name, kind in table.columns.items())
+        for table in tpch.tables()
+    }
+
+
+def _create(spark: Any, root: Path, folder: str, tables: Mapping[str, str]) -> None:
+    """In a database of their own: TPC-DS and TPC-H have tables of one name."""
+    database = re.sub(r"\W", "_", folder)
+    spark.sql(f"CREATE DATABASE {database} LOCATION '{root / database}'")
+    spark.sql(f"USE {database}")
     for name, columns in tables.items():
-        place = root / "in" / name
+        place = root / database / name
         place.mkdir(parents=True)
         spark.sql(f"CREATE TABLE {name} ({columns}) USING parquet LOCATION '{place}'")
 

@@ -1,5 +1,6 @@
-"""The TPC-DS queries and tables as Spark tests itself with them, read at run time from its own
-archive of tests: neither is kept here."""
+"""The TPC-DS queries and tables, and the TPC-H queries, as Spark tests itself with them, read at
+run time from its own archive of tests: none is kept here.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-FOLDERS: Final = ("tpcds", "tpcds-v2.7.0", "tpcds-modifiedQueries")
-_ENTRY: Final = re.compile(r"(tpcds[^/]*)/(\w+)\.sql")
+TPCH: Final = "tpch"
+FOLDERS: Final = ("tpcds", "tpcds-v2.7.0", "tpcds-modifiedQueries", TPCH)
+_ENTRY: Final = re.compile(r"(tpc(?:ds|h)[^/]*)/(\w+)\.sql")
 _SCHEMA: Final = "org/apache/spark/sql/TPCDSSchema.class"
 
 # Sizes of the entries of a class file's constant pool, by tag (JVM specification, 4.4).

@@ -70,6 +70,8 @@ _PICKING: Final = (
     exp.Bracket, exp.ArrayAgg, exp.AnyValue, exp.Order, exp.Limit, exp.HavingMax, exp.IgnoreNulls,
 )  # fmt: skip
 
+_NAMED_BEFORE: Final = frozenset({"tsql", "fabric"})
+
 _METHODS: Final = frozenset({"value", "query", "exist", "nodes"})  # of XML in T-SQL
 
 
@@ -281,7 +283,7 @@ class QueryReader(NameReader):
             self.names.identifier(window.this).lower(): window
             for window in node.args.get("windows") or ()
         }
-        frame.aliases.update(self._scalars(node, outer, commons))
+        frame.aliases.update(self._scalars(node, frame))
         values: list[ColumnValue] = []
         for projection in node.expressions:
             made = self._projected(projection, frame)
@@ -295,16 +297,13 @@ class QueryReader(NameReader):
         self._ordered(node, frame, outputs)
         return self._result(frame, values)
 
-    def _scalars(
-        self, node: exp.Select, outer: SelectScope | None, commons: Commons
-    ) -> Iterator[tuple[str, ColumnValue]]:
-        """``WITH (SELECT max(d) FROM s) AS m``, as ClickHouse has it: m is a value."""
+    def _scalars(self, node: exp.Select, frame: SelectScope) -> Iterator[tuple[str, ColumnValue]]:
+        """``WITH (SELECT max(d) FROM s) AS m, a + 1 AS n``, as ClickHouse has it: m is a value."""
         clause = node.args.get("with_")
         for common in clause.expressions if clause is not None else ():
             if common.args.get("scalar"):
                 name = self.names.identifier(common.args["alias"].this)
-                value = self.value(common.this, name, SelectScope(outer, commons))
-                yield name.lower(), value
+                yield name.lower(), self.value(common.this, name, frame)
 
     def from_clause(
         self, node: exp.Expr, outer: SelectScope | None, commons: Commons
@@ -464,6 +463,9 @@ class QueryReader(NameReader):
         if isinstance(node, exp.EQ) and isinstance(node.this, exp.Parameter):
             self.flows(node.expression, frame)  # SELECT @x = a: no output
             return ()
+        if isinstance(node, exp.EQ) and node.this.is_string and self._dialect in _NAMED_BEFORE:
+            name = self.names.identifier(as_written(node.this))  # SELECT 'x' = a
+            return [self.value(node.expression, name, frame)]
         bare = node.this if isinstance(node, exp.Alias) else node
         if isinstance(bare, exp.Columns):  # DuckDB: of a pattern, which may cost any time
             if isinstance(bare.this, exp.Star):
@@ -882,6 +884,8 @@ class QueryReader(NameReader):
                 flowing |= stepped(self._numbered(node, (), frame).flows, how)
             elif isinstance(node, exp.Query | exp.Exists):
                 flowing |= self._inner(node, frame, how)
+            elif isinstance(node, exp.Comprehension):
+                flowing |= self._comprehended(node, frame, how)
             elif isinstance(node, exp.Dot):
                 flowing |= stepped(self._dotted(node, frame).flows, how)
             elif self._dialect == "clickhouse" and _asks_a_dictionary(node):
@@ -894,6 +898,17 @@ class QueryReader(NameReader):
             elif not isinstance(node, exp.Identifier | exp.Literal | exp.DataType):
                 stack.extend(parts_of(node, how))
         return frozenset(flowing) if flowing else NOTHING
+
+    def _comprehended(self, node: exp.Comprehension, frame: SelectScope, how: str) -> Flows:
+        """``[x + a for x in b if x > c]``: x is an element of b."""
+        name = self.names.identifier(node.expression)
+        element = _element(self.flows(node.args["iterator"], frame), ()).named(name)
+        inside = SelectScope(frame, frame.commons, shared={name.lower(): element})
+        made = self.flows(node.this, inside, composed(labels.TRANSFORMATION, how))
+        condition = node.args.get("condition")
+        if condition is not None:
+            made |= self.flows(condition, inside, composed(labels.CONDITIONAL, how))
+        return made
 
     def _attributes(self, node: exp.Expr) -> Flows:
         """``dictGet('d.regions', 'name', k)``: the dictionary is read, and its attribute flows."""

@@ -116,6 +116,7 @@ _BODIES: Final = frozenset(
 )
 _BLOCKS: Final = frozenset({TokenType.HEREDOC_STRING, TokenType.RAW_STRING})
 _ROUTINES: Final = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER"})
+_SUBPROGRAMS: Final = frozenset({"PROCEDURE", "FUNCTION"})
 _FOREIGN: Final = frozenset(
     {"JAVASCRIPT", "PYTHON", "JAVA", "SCALA", "PLPYTHON3U", "PLPYTHONU", "C"}
 )
@@ -204,6 +205,10 @@ class _Splitter:
             yield from reading(self)
         elif word == "CREATE" and (kind := self._created()) in _ROUTINES:
             yield from self._routine(kind)
+        elif word == "CREATE" and kind == "PACKAGE":
+            self._package()
+        elif word in _SUBPROGRAMS and self._inside:
+            yield from self._routine(word)
         elif word == "CREATE" and kind in _RUN_LATER:  # CREATE TASK x … AS INSERT INTO …
             self._past({"AS"})
         elif word == "CREATE" and kind == "STREAM":
@@ -382,7 +387,7 @@ class _Splitter:
     def _declared(self) -> None:
         """The head of a block: names, each with a type, up to BEGIN."""
         named: set[str] = set()
-        while not self._ends() and self._word() != "BEGIN":
+        while not self._ends() and self._word() not in {"BEGIN", *_SUBPROGRAMS}:
             named.add(self._tokens[self._place].text.lower())
             self._to_end()
             self._place += 1
@@ -460,8 +465,19 @@ class _Splitter:
         if self._dialect in _DECLARING_WITHOUT_A_WORD and self._word() != "BEGIN":
             self._declared()
 
+    def _package(self) -> None:
+        """To the first procedure of a package of Oracle; a package without a body has none."""
+        while not self._ends() and self._word() not in {"AS", "IS"}:
+            self._place += 1
+        self._place += 1
+        self._inside = True
+        self._declared()
+
     def _is_in_head(self) -> bool:
-        """Before AS; ``EXECUTE AS CALLER`` is within."""
+        """Before AS; ``EXECUTE AS CALLER`` is within. One statement may follow FOR EACH ROW."""
+        before = keyword(self._tokens[self._place - 1]) if self._place else ""
+        if before == "ROW" and self._word() in _MAIN:
+            return False
         if self._word() == "AS":
             return keyword(self._tokens[self._place - 1]) == "EXECUTE"
         return not self._ends() and self._word() not in {"IS", "BEGIN", ";"}

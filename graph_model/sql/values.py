@@ -274,10 +274,14 @@ def parts_of(node: exp.Expr, how: str) -> Iterator[tuple[exp.Expr, str]]:
 
 
 def _asking(node: exp.Expr) -> Collection[int]:
-    """Places of arguments that only decide: DECODE(a, 1, b, c) => 0, 1; sumIf(b, a > 1) => 1."""
+    """Places of arguments that only decide: DECODE(a, 1, b, c) => 0, 1; sumIf(b, a > 1) => 1;
+    multiIf(a, b, c, d, e) => 0, 2.
+    """
     last = len(node.expressions) - 1
     if isinstance(node, exp.DecodeCase):
         return {0, *range(1, last, 2)}
+    if isinstance(node, exp.Anonymous) and str(node.this).lower() == "multiif":
+        return range(0, last, 2)
     if isinstance(node, exp.CombinedAggFunc) and str(node.this).endswith("If"):
         return {last}
     return ()
