@@ -19,6 +19,7 @@ from graph_model.errors import ConfigurationError, Unavailable
 from graph_model.values import iso, now, parse_instant
 
 if TYPE_CHECKING:
+    from collectors.harvesting.redshift import Ask
     from collectors.harvesting.rounds import HarvestSource, PositionFile
 
 
@@ -217,15 +218,24 @@ def harvest_dbt(call: Call) -> int:
 
 
 def harvest_redshift(call: Call) -> int:
-    """Take the statements of a cluster or workgroup."""
-    from collectors.harvesting.redshift import (
-        STL_VIEWS,
-        SYS_VIEWS,
-        RedshiftHistory,
-        open_redshift,
-    )
+    """Take the statements of a cluster or workgroup. Raises ConfigurationError for options that do
+    not go together.
+    """
+    from collectors.harvesting.postgresql import PostgresqlServer
+    from collectors.harvesting.redshift import open_redshift
 
     options = call.options
+    of_the_api = ("database_name", "db_user", "secret", "region")
+    if options.address:
+        for name in of_the_api:
+            if getattr(options, name):
+                raise ConfigurationError(
+                    f"--{name.replace('_', '-')}: --address says where and who"
+                )
+        with closing(PostgresqlServer(options.address, options="")) as server:
+            return _run(call, _history(call, server.ask, f"redshift://{server.authority}"))
+    if not options.database_name:
+        raise ConfigurationError("--database-name: expected the database to sign in to")
     api, place = open_redshift(
         options.region,
         options.workgroup,
@@ -234,8 +244,15 @@ def harvest_redshift(call: Call) -> int:
         secret=options.secret,
         user=options.db_user,
     )
-    source = RedshiftHistory(
-        api,
+    return _run(call, _history(call, api.rows, place))
+
+
+def _history(call: Call, ask: Ask, place: str) -> HarvestSource:
+    from collectors.harvesting.redshift import STL_VIEWS, SYS_VIEWS, RedshiftHistory
+
+    options = call.options
+    return RedshiftHistory(
+        ask,
         options.datasets or place,
         call.say,
         databases=options.databases,
@@ -244,7 +261,6 @@ def harvest_redshift(call: Call) -> int:
         jobs=options.namespace,
         views=STL_VIEWS if options.stl else SYS_VIEWS,
     )
-    return _run(call, source)
 
 
 def harvest_postgresql(call: Call) -> int:
@@ -456,12 +472,21 @@ redshift-data:ExecuteStatement, DescribeStatement, GetStatementResult, and in th
 sys:monitor; without it only the user's own statements are seen. Redshift keeps 7 days.
 
   headwater harvest redshift --workgroup etl --database-name dev --since 3d
-  headwater harvest redshift --cluster c --db-user harvest --database-name dev --users etl""",
+  headwater harvest redshift --cluster c --db-user harvest --database-name dev --users etl
+
+Or by a connection, whose password comes from PGPASSWORD or a password file. Needs:
+pip install 'psycopg[binary]>=3.2,<4'
+
+  headwater harvest redshift --address postgresql://harvest@c.x1.eu-west-1.redshift.amazonaws.com:5439/dev""",
     )
     place = redshift.add_mutually_exclusive_group(required=True)
     place.add_argument("--workgroup", default="", help="of Redshift Serverless")
     place.add_argument("--cluster", default="", help="a provisioned cluster")
-    redshift.add_argument("--database-name", required=True, help="where to sign in")
+    place.add_argument(
+        "--address", default="", metavar="URL",
+        help="postgresql://user@endpoint:5439/database, instead of the Data API",
+    )  # fmt: skip
+    redshift.add_argument("--database-name", default="", help="where the Data API signs in")
     redshift.add_argument("--db-user", default="", help="of a cluster, for temporary credentials")
     redshift.add_argument("--secret", default="", help="ARN of a secret to sign in with")
     redshift.add_argument(

@@ -150,21 +150,28 @@ def _digest(said: Sequence[object]) -> str:
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
 
+#: Definitions are printed with the schema of each name that is not in the search path.
+_READ_ONLY: Final = "-c default_transaction_read_only=on -c search_path=pg_catalog"
+
+
 class PostgresqlServer:
     """Connections to one database, that change nothing; one that broke is replaced by the next
     ``ask``. A password comes from PGPASSWORD or a password file.
 
-    Raises ConfigurationError without the driver and for another address, Unavailable where the
-    server does not let it in.
+    ``options`` are settings of the session: Redshift, which takes the same protocol, knows none of
+    them. Raises ConfigurationError without the driver and for another address, Unavailable where
+    the server does not let it in.
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, options: str = _READ_ONLY) -> None:
         _check(address)
         self._address = address
+        self._options = options
         self._connection = self._connect()
         info = self._connection.info
         host = "localhost" if info.host.startswith("/") else info.host  # a socket's folder
-        self.place = f"postgres://{host}:{info.port}"
+        self.authority = f"{host}:{info.port}"
+        self.place = f"postgres://{self.authority}"
         self.database = info.dbname
 
     def ask(self, text: str) -> Iterable[Sequence[Any]]:
@@ -188,12 +195,12 @@ class PostgresqlServer:
     def _connect(self) -> psycopg.Connection[Any]:
         import psycopg
 
-        # Definitions are printed with the schema of each name that is not in the search path.
-        options = "-c default_transaction_read_only=on -c search_path=pg_catalog"
         try:
+            # Redshift names its encoding UNICODE, which Python does not know.
             return psycopg.connect(
-                self._address, autocommit=True, connect_timeout=10, options=options
-            )
+                self._address, autocommit=True, connect_timeout=10, options=self._options,
+                client_encoding="utf8",
+            )  # fmt: skip
         except psycopg.Error as error:
             raise Unavailable("PostgreSQL does not let us in", str(error)) from error
 

@@ -1,4 +1,4 @@
-"""The history of Amazon Redshift, provisioned or Serverless, by the Data API.
+"""The history of Amazon Redshift, provisioned or Serverless, by the Data API or a connection.
 
     SYS_QUERY_HISTORY, SYS_QUERY_TEXT -> sessions, in order -> a run for each statement that writes
     a stored table, with the text of the temporary tables behind it -> events
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
@@ -112,6 +112,8 @@ WHERE table_schema NOT IN ('pg_catalog', 'information_schema', 'pg_internal')
 ORDER BY table_schema, table_name, ordinal_position"""
 
 Row = Sequence[Any]
+#: One statement => its rows: ``DataApi.rows``, or those of a connection.
+Ask = Callable[[str], Iterable[Row]]
 
 
 # --- the Data API --------------------------------------------------------------------------------
@@ -181,7 +183,7 @@ class RedshiftHistory:
 
     def __init__(
         self,
-        api: DataApi,
+        ask: Ask,
         place: str,
         say: Say,
         *,
@@ -191,7 +193,7 @@ class RedshiftHistory:
         jobs: str = "",
         views: SystemViews = SYS_VIEWS,
     ) -> None:
-        self._api = api
+        self._ask = ask
         self._views = views
         self._say = say
         self._databases = frozenset(databases)
@@ -213,7 +215,7 @@ class RedshiftHistory:
     def findings(self, since: int, known: Container[str]) -> Iterator[Harvested]:
         """Known ones, too: a temporary table may be behind later statements."""
         del known
-        bounds = self._api.rows(self._views.bounds.format(since=_literal(since)))
+        bounds = iter(self._ask(self._views.bounds.format(since=_literal(since))))
         begin, end, user = next(bounds, (None, None, ""))
         if begin is None:
             return
@@ -283,15 +285,15 @@ class RedshiftHistory:
     def _slice(self, since: int, until: int) -> Sequence[_Statement]:
         bounds = {"since": _literal(since), "until": _literal(until)}
         chunks: defaultdict[str, list[str]] = defaultdict(list)
-        for key, _, text in self._api.rows(self._views.texts.format(**bounds)):
+        for key, _, text in self._ask(self._views.texts.format(**bounds)):
             chunks[str(key)].append(str(text or ""))
-        rows = self._api.rows(self._views.history.format(**bounds))
+        rows = self._ask(self._views.history.format(**bounds))
         read = (_statement(row, chunks.get(str(row[0]), ())) for row in rows)
         return [statement for statement in read if statement is not None]
 
     def _schemas(self) -> dict[str, CatalogTable]:
         columns: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-        for database, schema, table, column, kind in self._api.rows(_COLUMNS):
+        for database, schema, table, column, kind in self._ask(_COLUMNS):
             columns[qualified_name((str(database), str(schema), str(table)))].append(
                 (str(column), str(kind or ""))
             )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -10,7 +13,9 @@ import boto3
 import psycopg
 import pytest
 
+from api.command_line import run
 from collectors.harvesting.redshift import STL_VIEWS, DataApi, RedshiftHistory
+from graph_model.errors import HeadwaterError, Unavailable
 from tests.contract.postgresql import missing, postgresql
 
 NOON: Final = 1_772_366_400_000
@@ -35,6 +40,8 @@ class DataServer:
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
         self._results: dict[str, list[tuple[Any, ...]]] = {}
+        self._errors: dict[str, str] = {}
+        self.throttled = False
         self.client = boto3.client(
             "redshift-data", region_name="eu-west-1",
             aws_access_key_id="testing", aws_secret_access_key="testing",
@@ -47,14 +54,23 @@ class DataServer:
         self._asked = dict(params)
 
     def _answer(self, model: Any, **_: Any) -> tuple[Any, dict[str, Any]]:
+        if self.throttled:
+            error = {"Code": "ThrottlingException", "Message": "Rate exceeded"}
+            return SimpleNamespace(status_code=400), {"Error": error}
         return SimpleNamespace(status_code=200), getattr(self, model.name)(**self._asked)
 
     def ExecuteStatement(self, Sql: str, **_: Any) -> dict[str, Any]:
         key = str(len(self._results))
-        self._results[key] = self._connection.execute(Sql.encode()).fetchall()
+        self._results[key] = []
+        try:
+            self._results[key] = self._connection.execute(Sql.encode()).fetchall()
+        except psycopg.Error as error:
+            self._errors[key] = str(error)
         return {"Id": key}
 
     def DescribeStatement(self, Id: str) -> dict[str, Any]:
+        if Id in self._errors:
+            return {"Id": Id, "Status": "FAILED", "Error": self._errors[Id]}
         return {"Id": Id, "Status": "FINISHED"}
 
     def GetStatementResult(self, Id: str, NextToken: str = "0") -> dict[str, Any]:
@@ -72,13 +88,16 @@ def _cell(value: object) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def connection() -> Iterator[psycopg.Connection[Any]]:
+def address() -> Iterator[str]:
     if missing():
         pytest.skip(missing())
-    with (
-        postgresql() as server,
-        psycopg.connect(server.url.replace("+psycopg", ""), autocommit=True) as opened,
-    ):
+    with postgresql() as server:
+        yield server.url.replace("+psycopg", "")
+
+
+@pytest.fixture(scope="module")
+def connection(address: str) -> Iterator[psycopg.Connection[Any]]:
+    with psycopg.connect(address, autocommit=True) as opened:
         opened.execute(TABLES.encode())
         yield opened
 
@@ -124,7 +143,7 @@ def test_a_session_over_two_hours_of_the_history_is_folded(
     api = DataApi(
         DataServer(connection).client, {"WorkgroupName": "etl", "Database": "dev"}, lambda _: None
     )
-    source = RedshiftHistory(api, "redshift://etl.eu-west-1:5439", lambda _: None)
+    source = RedshiftHistory(api.rows, "redshift://etl.eu-west-1:5439", lambda _: None)
     temporary, found = source.findings(NOON, ())
     assert temporary.events() == ()
     _, ended = found.events()
@@ -144,9 +163,60 @@ def test_a_cluster_without_sys_views_has_its_history_in_others(
     api = DataApi(
         DataServer(connection).client, {"WorkgroupName": "etl", "Database": "dev"}, lambda _: None
     )
-    source = RedshiftHistory(api, "redshift://etl:5439", lambda _: None, views=STL_VIEWS)
+    source = RedshiftHistory(api.rows, "redshift://etl:5439", lambda _: None, views=STL_VIEWS)
     events = [found.events() for found in source.findings(NOON, ())]
     totals, renamed = (one[1] for one in events if one)
     assert [one["name"] for one in totals["inputs"]] == ["dev.public.orders"]
     assert [one["name"] for one in totals["outputs"]] == ["dev.public.totals"]
     assert [one["name"] for one in renamed["outputs"]] == ["postgres.public.sums"]
+
+
+def test_a_statement_that_fails_ends_the_round_and_a_bottleneck_is_met_later(
+    connection: psycopg.Connection[Any],
+) -> None:
+    server = DataServer(connection)
+    api = DataApi(server.client, {"WorkgroupName": "etl", "Database": "dev"}, lambda _: None)
+    with pytest.raises(HeadwaterError, match="no_such_table") as raised:
+        list(api.rows("SELECT 1 FROM no_such_table"))
+    assert not isinstance(raised.value, Unavailable)
+    server.throttled = True
+    with pytest.raises(Unavailable):
+        list(api.rows("SELECT 1"))
+
+
+def called(*arguments: str) -> tuple[int, list[str]]:
+    out, errors = io.StringIO(), io.StringIO()
+    code = run(arguments, {}, out, errors)
+    return code, (out.getvalue() + errors.getvalue()).splitlines()
+
+
+def test_a_connection_serves_in_place_of_the_data_api(
+    connection: psycopg.Connection[Any], address: str, tmp_path: Path
+) -> None:
+    ran(connection, 20, 16, "INSERT INTO totals SELECT max(amount) FROM orders")
+    place = ("--datasets", "redshift://etl.eu-west-1:5439", "--direct", "--data", str(tmp_path))
+    harvest = ("harvest", "redshift", "--address", address, *place, "--yes")
+    code, lines = called(*harvest, "--since", "2026-03-01", "--databases", "other")
+    assert (code, lines[-1]) == (0, "redshift: 0 found, 0 documents taken, 0 refused")
+    assert any(line.startswith("  nothing is kept there from before ") for line in lines)
+    assert "  databases: other" in lines
+    _, lines = called(*harvest, "--dry-run", "--since", "2026-03-01")
+    assert any(line.endswith("dev.public.orders -> dev.public.totals") for line in lines)
+    _, documents = called("journal", "export", "-", "--data", str(tmp_path))
+    assert [json.loads(line) for line in documents] == []
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        (("--address", "postgresql://u@h:5439/d", "--db-user", "x"), "--db-user: --address says"),
+        (("--address", "postgresql://u@h:5439/d", "--region", "x"), "--region: --address says"),
+        (("--workgroup", "etl"), "--database-name: expected the database"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    more: tuple[str, ...], expected: str, tmp_path: Path
+) -> None:
+    code, lines = called("harvest", "redshift", *more, "--data", str(tmp_path), "--yes")
+    assert code == 2
+    assert expected in lines[-1]

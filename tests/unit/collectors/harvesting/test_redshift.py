@@ -65,7 +65,7 @@ class DataServer:
     def source(self, **options: Any) -> RedshiftHistory:
         target = {"WorkgroupName": "etl", "Database": "dev"}
         api = DataApi(self.client, target, self.slept.append)
-        return RedshiftHistory(api, PLACE, self.said.append, **options)
+        return RedshiftHistory(api.rows, PLACE, self.said.append, **options)
 
     def _begins(self) -> str:
         self._number += 1
