@@ -703,8 +703,9 @@ def _write_operation(query: CapturedQuery, child_ids: Sequence[str]) -> dict[str
 
 # --- small questions ---------------------------------------------------------------------------
 
-#: Fields that list an operator's output; a Hive table has its partition columns apart.
-_LISTS: Final = ("output", "dataCols", "partitionCols")
+#: Fields that list an operator's output; a Hive table has its partition columns apart, a Python
+#: function with state (transformWithState) names its output as in the last one.
+_LISTS: Final = ("output", "dataCols", "partitionCols", "outputAttrs")
 _OUTPUT_FIELDS: Final = frozenset({*_LISTS, "generatorOutput", "outputColumns"})
 #: Operators whose output is named by one of their fields.
 _NAMED_FIELDS: Final = {

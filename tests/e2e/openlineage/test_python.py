@@ -66,6 +66,12 @@ def recorded(namespace: str, mark: str) -> list[RunEvent]:
     return [_event(event) for event in events]
 
 
+def recorded_queries() -> list[RunEvent]:
+    """Those of a task that reports three queries, by provider 2.20.3 in Airflow 3.3.2."""
+    recording = _FIXTURES / "openlineage" / "airflow" / "queries_of_a_task.json"
+    return [_event(event) for event in json.loads(recording.read_text("utf-8"))]
+
+
 def _event(event: dict[str, Any]) -> RunEvent:
     run, job = event["run"], event["job"]
     return RunEvent(
@@ -113,6 +119,19 @@ def test_a_task_with_sql_has_its_columns(server: RunningHeadwater) -> None:
     assert sources(server, totals, "amount") == {"sales#amount"}
     nodes = server.get("/graph/lineage", node=totals, direction="upstream")["nodes"]
     assert {node["label"] for node in nodes if node["kind"] == "job"} >= {"nightly_sales.total"}
+
+
+def test_the_queries_that_a_task_reports_are_plans_of_its_job(server: RunningHeadwater) -> None:
+    client = OpenLineageClient(config={"transport": {"type": "http", "url": server.url}})
+    for event in recorded_queries():
+        client.transport.emit(event)
+    server.await_projected()
+    told = jobs(server, "airflow-warehouse")
+    assert set(told) == {"warehouse", "warehouse.load", "warehouse.report", "my.named.query"}
+    totals = "dataset:jdbc:postgresql://db.shop.example/shop:public.totals"
+    assert sources(server, totals, "amount") == {"sales#amount"}
+    nodes = server.get("/graph/lineage", node=totals, direction="upstream")["nodes"]
+    assert {node["label"] for node in nodes if node["kind"] == "job"} == {"warehouse.load"}
 
 
 # --- dbt -----------------------------------------------------------------------------------------

@@ -540,7 +540,11 @@ def test_a_hive_table_has_its_partition_columns_behind_the_others() -> None:
     assert "params" not in read
 
 
-def test_output_of_a_function_over_rows_is_made_of_all_its_inputs() -> None:
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [("MapInPandas", "output"), ("TransformWithStateInPySpark", "outputAttrs")],
+)
+def test_output_of_a_function_over_rows_is_made_of_all_its_inputs(kind: str, field: str) -> None:
     function = {
         "class": f"{EXPRESSIONS}.PythonUDF",
         "num-children": 2,
@@ -551,10 +555,10 @@ def test_output_of_a_function_over_rows_is_made_of_all_its_inputs() -> None:
         "evalType": 205,
     }
     operator = {
-        "class": f"{LOGICAL}.MapInPandas",
+        "class": f"{LOGICAL}.{kind}",
         "num-children": 1,
         "functionExpr": [function, column(1, "a"), column(2, "b")],
-        "output": [[column(3, "x")], [column(4, "y")]],
+        field: [[column(3, "x")], [column(4, "y")]],
         "child": 0,
     }
     leaf = relation(column(1, "a"), column(2, "b"))
