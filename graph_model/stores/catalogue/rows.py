@@ -182,12 +182,19 @@ class Elements:
     def pages(self) -> Iterator[Facts]:
         """All of them in bounded pages, the vertices first."""
         for page in self._pages(element_vertices):
-            yield Facts(tuple(Vertex(key, label, _properties(text)) for key, label, text in page))
+            properties = _properties_of(page)
+            yield Facts(
+                tuple(
+                    Vertex(key, label, own)
+                    for (key, label, _), own in zip(page, properties, strict=True)
+                )
+            )
         for page in self._pages(element_edges):
+            properties = _properties_of(page)
             yield Facts(
                 edges=tuple(
-                    Edge(key, label, out_id, in_id, _properties(text))
-                    for key, label, out_id, in_id, text in page
+                    Edge(key, label, out_id, in_id, own)
+                    for (key, label, out_id, in_id, _), own in zip(page, properties, strict=True)
                 )
             )
 
@@ -211,8 +218,10 @@ _properties_text: Final[Callable[[Properties], str]] = json.JSONEncoder(
 ).encode
 
 
-def _properties(text: str) -> Properties:
-    return tuple((key, value) for key, value in json.loads(text))
+def _properties_of(page: Sequence[Any]) -> Iterator[Properties]:
+    """Those of each row, whose last value is their text: parsed together, as one list."""
+    texts = ",".join([row[-1] for row in page])
+    return (tuple(map(tuple, pairs)) for pairs in json.loads(f"[{texts}]"))
 
 
 Values = tuple[Any, ...]

@@ -233,12 +233,12 @@ def unpacked_id(stored: str | bytes | None) -> str | None:
     """The text that ``packed_id`` was given."""
     if not isinstance(stored, bytes):
         return stored
-    head, own = stored[:-_LENGTH].decode(), stored[-_LENGTH:]
+    head, own = stored[:-_LENGTH], stored[-_LENGTH:]
+    if head.isalpha():
+        return f"{head.decode()}_{own.hex()}"
     if not head:
         return own.hex()
-    if head.isalpha():
-        return f"{head}_{own.hex()}"
-    return f"{head.removesuffix(_BARE)}{UUID(bytes=own)}"
+    return f"{head.decode().removesuffix(_BARE)}{UUID(bytes=own)}"
 
 
 def serial() -> TypeEngine[int]:
