@@ -7,5 +7,4 @@ Shapes, names and node ids are Marquez's; the answers are Headwater's own. In re
 ``runs``        runs with their facets, and the versions that they read and wrote
 ``entities``    datasets with versions and jobs in Marquez's spelling
 ``graphs``      the graphs of tables and of columns; node ids <-> our datasets, columns and jobs
-``statistics``  runs, jobs, datasets and sources by hour or day
 """

@@ -17,7 +17,7 @@ from flask import Response, jsonify, request
 from marshmallow.fields import Field
 
 from api.http.blueprint import Blueprint, TolerantParser, decode_names
-from api.marquez import entities, graphs, runs, statistics
+from api.marquez import entities, graphs, runs
 from api.marquez.graphs import DATASET, JOB
 from api.schemas.fields import (
     Checked,
@@ -34,6 +34,7 @@ from api.service import current_service
 from api.service.parts import answer_errors, current_sources, lacking
 from graph_model import labels, naming
 from graph_model.answers import classifications, dataset_writes
+from graph_model.answers import counts as count_answers
 from graph_model.answers import jobs as job_answers
 from graph_model.answers import runs as run_answers
 from graph_model.answers.nodes import ExecutionView, execution_views, times_seen
@@ -700,18 +701,27 @@ def counts(query: Mapping[str, Any], counted: str) -> Response:
     now = current_service().clock()
     by_day = query["period"] == "WEEK"
     spans = (
-        statistics.last_days(now, query["timezone"] or UTC)
+        count_answers.last_days(now, query["timezone"] or UTC)
         if by_day
-        else statistics.last_hours(now)
+        else count_answers.last_hours(now)
     )
-    return jsonify(_COUNTED[counted](current_sources(), spans))
+    return jsonify(
+        [
+            {
+                "startInterval": runs.moment(span.begin),
+                "endInterval": runs.moment(span.end),
+                **numbers,
+            }
+            for span, numbers in _COUNTED[counted](current_sources(), spans)
+        ]
+    )
 
 
 _COUNTED: Final = {
-    "lineage-events": statistics.events,
-    "jobs": statistics.jobs,
-    "datasets": statistics.datasets,
-    "sources": statistics.namespaces,
+    "lineage-events": count_answers.events,
+    "jobs": count_answers.jobs,
+    "datasets": count_answers.datasets,
+    "sources": count_answers.namespaces,
 }
 
 

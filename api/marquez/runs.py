@@ -1,31 +1,26 @@
 """Runs in Marquez's spelling: with the facets that their events sent, and the versions of what they
 read and wrote.
 
-A version that a run read is the newest write before its end, by what its plan reads; a failed run
-wrote none. ``MOST_RUNS`` of an answer have facets and versions, the others their states and times.
+``MOST_RUNS`` of an answer have facets and versions, the others their states and times.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from itertools import islice
 from typing import Any, Final
 from uuid import UUID
 
 from graph_model import identity, labels
-from graph_model.answers.jobs import sources_of_plans
-from graph_model.answers.openlineage import READ, WRITTEN, Name, SentFacets, name_of, sent_facets
+from graph_model.answers.openlineage import READ, WRITTEN, Name, SentFacets, name_of
+from graph_model.answers.run_details import run_details
 from graph_model.answers.runs import RunBrief, RunTrees
 from graph_model.answers.sources import Sources
 from graph_model.facts import ExecutionRow
-from graph_model.stores.catalogue_values import Span
 from graph_model.values import iso, parse_instant
 
 Json = dict[str, Any]
 MOST_RUNS: Final = 250
-_MOST_EXECUTIONS: Final = 1_000
-"""Of the runs of a job: the newest, whose outputs are listed."""
 _STATES = {
     labels.COMPLETED: "COMPLETED",
     labels.FAILED: "FAILED",
@@ -92,7 +87,10 @@ def runs_json(sources: Sources, runs: Mapping[str, Collection[str]], now: int) -
         row.id: Name(row.namespace, row.name)
         for row in sources.catalogue.jobs(set(runs) - sources.hidden)
     }
-    details = _details(sources, runs, set(islice(asked, MOST_RUNS)), briefs)
+    first = set(islice(asked, MOST_RUNS))
+    described = {job: [run for run in some if run in first] for job, some in runs.items()}
+    known = {run: brief for run, brief in briefs.items() if run in first}
+    details = _details(sources, described, known)
     shown = {}
     for run in asked:
         brief, row = briefs.get(run), last.get(run)
@@ -177,78 +175,38 @@ def _zoned(text: str) -> str:
 
 
 def _details(
-    sources: Sources,
-    runs: Mapping[str, Collection[str]],
-    wanted: Collection[str],
-    briefs: Mapping[str, RunBrief],
+    sources: Sources, runs: Mapping[str, Collection[str]], briefs: Mapping[str, RunBrief]
 ) -> dict[str, Json]:
     """Per run its facets and versions."""
-    own = {job: [run for run in some if run in wanted] for job, some in runs.items()}
-    rows = [
-        row
-        for some in sources.catalogue.executions_of_runs(own, _MOST_EXECUTIONS).values()
-        for row in some
-        if row.job not in sources.hidden and row.run in wanted
-    ]
-    read = _read(sources, rows)
-    written = {row.id: row for row in rows if row.target and row.state == labels.COMPLETED}
-    ids = {key for some in read.values() for key in some} | {r.target for r in written.values()}
+    found = run_details(sources, runs, {run: brief.id for run, brief in briefs.items()})
+    ids = {key for run in found.values() for key in (*run.read, *run.written)}
     names = {
         row.id: name_of(row.uri, row.scope, sources.rules)
-        for row in sources.catalogue.datasets(ids - sources.hidden)
+        for row in sources.catalogue.datasets(ids)
     }
-    subjects = {row.run: row.subject for row in rows}
-    subjects |= {run: brief.id for run, brief in briefs.items() if run in wanted}
-    sent = sent_facets(sources, {*subjects.values(), *(row.subject for row in written.values())})
-    wrote: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for row in written.values():
-        wrote[row.run][row.target] = row.id
-    details = {}
-    for run, subject in subjects.items():
-        facets = sent.get(subject, SentFacets())
-        reads = {
-            key: facets.usage.get((READ, key), {})
-            | {k: v for k, v in facets.datasets.get(key, {}).items() if k in _OF_A_READ}
-            for key in read.get(run, ())
+    return {
+        key: {
+            **sent_json(run.sent.run),
+            "inputDatasetVersions": _versions(names, run.read, run.sent, READ),
+            "outputDatasetVersions": _versions(names, run.written, run.sent, WRITTEN),
         }
-        writes = {key: facets.usage.get((WRITTEN, key), {}) for key in wrote[run]}
-        details[run] = {
-            **sent_json(facets.run),
-            "inputDatasetVersions": _versions(names, read.get(run, {}), reads),
-            "outputDatasetVersions": _versions(names, wrote[run], writes),
-        }
-    return details
-
-
-def _read(sources: Sources, rows: Iterable[ExecutionRow]) -> dict[str, dict[str, str]]:
-    """Per run what it read: the id of each dataset's newest write before the run's end, or the
-    dataset's own where nobody wrote it before.
-    """
-    ends: dict[tuple[str, str], int] = {}
-    for row in rows:
-        at = ends.get((row.run, row.logical_plan), row.at)
-        ends[row.run, row.logical_plan] = max(at, row.at)
-    reads = sources_of_plans(sources, {plan for _, plan in ends})
-    spans = {
-        (run, key): Span(key, 0, at)
-        for (run, plan), at in ends.items()
-        for key in reads.get(plan, ())
-        if key not in sources.hidden
+        for key, run in found.items()
     }
-    newest = sources.catalogue.newest_writes(set(spans.values()))
-    read: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for (run, key), span in spans.items():
-        writes = ((each.write.at, each.write.id) for each in newest[span])
-        read[run][key] = max(writes, default=(0, key))[1]
-    return read
 
 
 def _versions(
-    names: Mapping[str, Name], versions: Mapping[str, str], facets: Mapping[str, Json]
+    names: Mapping[str, Name], versions: Mapping[str, str], sent: SentFacets, usage: str
 ) -> list[Json]:
     """``versions``: per dataset its version."""
     listed = sorted((names[key], version, key) for key, version in versions.items() if key in names)
+    kept = _OF_A_READ if usage == READ else ()
     return [
-        {"datasetVersionId": versioned(name, version), "facets": facets.get(key, {})}
+        {
+            "datasetVersionId": versioned(name, version),
+            "facets": {
+                **sent.usage.get((usage, key), {}),
+                **{n: f for n, f in sent.datasets.get(key, {}).items() if n in kept},
+            },
+        }
         for name, version, key in listed
     ]

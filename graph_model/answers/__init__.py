@@ -15,11 +15,13 @@ In reading order:
 ``lineage``             the neighbourhood of a dataset, a job or a column; columns across jobs
 ``jobs``                jobs, and one job with its logical plans
 ``runs``                the runs of a job, one run, the tree of a run
+``run_details``         what many runs read, wrote and sent
 ``datasets``            datasets, and one dataset with its schema, writers, readers and names
 ``dataset_writes``      the history of a dataset, and its last writer
 ``columns``             all columns, and one column with its definition in words
 ``plans``               one plan: its operations, its column edges
 ``classifications``     tags, and the columns of a class
+``counts``              runs, jobs, datasets and namespaces by hour or day
 ``impact``              everything downstream as a table; the effects of a changed column or plan
 ``difference``          changes between two times, executions, plans or schemas
 ``consumer``            Spline's consumer API: the same lineage in the form of Spline's UI

@@ -331,8 +331,8 @@ def test_counts_over_time_have_an_interval_each_hour_or_day(client: FlaskClient)
 def test_runs_before_the_newest_executions_are_not_counted_as_none(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.marquez.statistics._PAGE", 1)
-    monkeypatch.setattr("api.marquez.statistics.MOST_EXECUTIONS", 1)
+    monkeypatch.setattr("graph_model.answers.counts._PAGE", 1)
+    monkeypatch.setattr("graph_model.answers.counts.MOST_EXECUTIONS", 1)
     listed = get(client, "/stats/lineage-events", period="DAY")
     assert listed[0]["startInterval"] == "2026-03-01T11:00:00Z"
 

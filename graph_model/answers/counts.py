@@ -1,23 +1,23 @@
-"""Counts by hour or day, for the curves of Marquez's first page.
+"""Counts by hour or day: runs by state, and the jobs, datasets and namespaces known at the time.
 
-Its page takes 24 intervals for hours and 7 for days, the last of which holds the current time. Runs
+There are 24 intervals for hours and 7 for days, the last of which holds the current time. Runs
 are counted from the newest executions; intervals that lie before these are left out.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from api.marquez.runs import moment
 from graph_model import labels
 from graph_model.answers.openlineage import name_of
 from graph_model.answers.sources import Sources
 
-Json = dict[str, Any]
+Counted = list[tuple["CountedInterval", Mapping[str, int]]]
+"""Each interval with its counts by name."""
 MOST_EXECUTIONS: Final = 10_000
 MOST_DATASETS: Final = 10_000
 _PAGE: Final = 1_000
@@ -35,9 +35,6 @@ class CountedInterval(NamedTuple):
 
     begin: int
     end: int
-
-    def to_json(self) -> Json:
-        return {"startInterval": moment(self.begin), "endInterval": moment(self.end)}
 
 
 def last_hours(now: int) -> list[CountedInterval]:
@@ -57,7 +54,7 @@ def last_days(now: int, zone: tzinfo) -> list[CountedInterval]:
     return [CountedInterval(*ends) for ends in pairwise(edges)]
 
 
-def events(sources: Sources, spans: Sequence[CountedInterval]) -> list[Json]:
+def events(sources: Sources, spans: Sequence[CountedInterval]) -> Counted:
     """The starts of runs and their ends in each span, by state."""
     ends: set[tuple[str, str, int]] = set()
     starts: dict[str, int] = {}
@@ -81,7 +78,7 @@ def events(sources: Sources, spans: Sequence[CountedInterval]) -> list[Json]:
     happened = Counter(("start", place) for at in starts.values() for place in _within(spans, at))
     happened.update((state, place) for _, state, at in ends for place in _within(spans, at))
     return [
-        {**span.to_json(), **{word: happened[word, place] for word in ("start", *_ENDS.values())}}
+        (span, {word: happened[word, place] for word in ("start", *_ENDS.values())})
         for place, span in enumerate(spans)
         if span.begin > since
     ]
@@ -91,14 +88,14 @@ def _within(spans: Sequence[CountedInterval], at: int) -> list[int]:
     return [place for place, span in enumerate(spans) if span.begin <= at < span.end]
 
 
-def jobs(sources: Sources, spans: Sequence[CountedInterval]) -> list[Json]:
+def jobs(sources: Sources, spans: Sequence[CountedInterval]) -> Counted:
     """The jobs that were known at the end of each span."""
     return _counted(
         spans, lambda at: sources.catalogue.list_jobs(hidden=sources.hidden, at=at, limit=1).total
     )
 
 
-def datasets(sources: Sources, spans: Sequence[CountedInterval]) -> list[Json]:
+def datasets(sources: Sources, spans: Sequence[CountedInterval]) -> Counted:
     """The datasets that were known at the end of each span."""
     return _counted(
         spans,
@@ -106,14 +103,14 @@ def datasets(sources: Sources, spans: Sequence[CountedInterval]) -> list[Json]:
     )
 
 
-def namespaces(sources: Sources, spans: Sequence[CountedInterval]) -> list[Json]:
+def namespaces(sources: Sources, spans: Sequence[CountedInterval]) -> Counted:
     """The namespaces of the datasets that were known at the end of each span, among the first
     ``MOST_DATASETS`` by name; where no dataset came, no namespace did.
     """
     known = datasets(sources, spans)
-    ends = {item["count"]: span.end - 1 for item, span in zip(known, spans, strict=True)}
+    ends = {item["count"]: span.end - 1 for span, item in known}
     counts = {count: _namespaces_at(sources, at) for count, at in ends.items()}
-    return [{**item, "count": counts[item["count"]]} for item in known]
+    return [(span, {"count": counts[item["count"]]}) for span, item in known]
 
 
 def _namespaces_at(sources: Sources, at: int) -> int:
@@ -130,7 +127,7 @@ def _namespaces_at(sources: Sources, at: int) -> int:
     return len(names)
 
 
-def _counted(spans: Sequence[CountedInterval], count: Callable[[int], int]) -> list[Json]:
+def _counted(spans: Sequence[CountedInterval], count: Callable[[int], int]) -> Counted:
     """What is known stays known, so between equal counts no question is asked."""
     known: dict[int, int] = {}
 
@@ -148,4 +145,4 @@ def _counted(spans: Sequence[CountedInterval], count: Callable[[int], int]) -> l
         fill(middle, last)
 
     fill(0, len(spans) - 1)
-    return [{**span.to_json(), "count": known[place]} for place, span in enumerate(spans)]
+    return [(span, {"count": known[place]}) for place, span in enumerate(spans)]
