@@ -258,53 +258,47 @@ def _asked(query: Mapping[str, Any]) -> ListQuestion:
     )
 
 
-@blueprint.route("/execution-events")
-@blueprint.arguments(ExecutionEventsQuery)
-@blueprint.doc(responses={200: {"description": "A page of executions"}})
+@blueprint.answer("/execution-events", "A page of executions", ExecutionEventsQuery)
 def execution_events(query: Mapping[str, Any]) -> Response:
     """Executions, the newest first."""
     page = executions.execution_events(current_sources(), _asked(query))
     return jsonify(events_reply(page, query, current_service().clock()))
 
 
-@blueprint.route("/data-sources")
-@blueprint.arguments(DataSourcesQuery)
-@blueprint.doc(responses={200: {"description": "A page of data sources"}})
+@blueprint.answer("/data-sources", "A page of data sources", DataSourcesQuery)
 def data_sources(query: Mapping[str, Any]) -> Response:
     """Data sources, each with its last write."""
     page = executions.data_sources(current_sources(), _asked(query))
     return jsonify(events_reply(page, query, current_service().clock()))
 
 
-@blueprint.route("/lineage-overview")
-@blueprint.arguments(LineageOverviewQuery)
-@blueprint.doc(responses={200: {"description": "Executions and data sources, as a graph"}})
+@blueprint.answer(
+    "/lineage-overview", "Executions and data sources, as a graph", LineageOverviewQuery
+)
 def lineage_overview(query: Mapping[str, Any]) -> Response:
     """The origins of an execution's output."""
     overview = executions.lineage_overview(current_sources(), query["eventId"], query["maxDepth"])
     return jsonify(overview_reply(overview, lack=lacking()))
 
 
-@blueprint.route("/impact-overview")
-@blueprint.arguments(LineageOverviewQuery)
-@blueprint.doc(responses={200: {"description": "Executions and data sources, as a graph"}})
+@blueprint.answer(
+    "/impact-overview", "Executions and data sources, as a graph", LineageOverviewQuery
+)
 def impact_overview(query: Mapping[str, Any]) -> Response:
     """The uses of an execution's output."""
     overview = executions.impact_overview(current_sources(), query["eventId"], query["maxDepth"])
     return jsonify(overview_reply(overview, lack=lacking()))
 
 
-@blueprint.route("/lineage-detailed")
-@blueprint.arguments(LineageDetailedQuery)
-@blueprint.doc(responses={200: {"description": "The plan and the graph of its operations"}})
+@blueprint.answer(
+    "/lineage-detailed", "The plan and the graph of its operations", LineageDetailedQuery
+)
 def lineage_detailed(query: Mapping[str, Any]) -> Response:
     """One plan: its operations, schemas and types."""
     return jsonify(detailed_reply(plan_documents.plan(current_sources(), query["execId"])))
 
 
-@blueprint.route("/execution-plans")
-@blueprint.arguments(PlansQuery)
-@blueprint.doc(responses={200: {"description": "A page of plans"}})
+@blueprint.answer("/execution-plans", "A page of plans", PlansQuery)
 def execution_plans(query: Mapping[str, Any]) -> Response:
     """Plans that have run, the last that ran first."""
     number, size = query["pageNum"], query["pageSize"]
@@ -314,9 +308,7 @@ def execution_plans(query: Mapping[str, Any]) -> Response:
     return jsonify(reply)
 
 
-@blueprint.route("/execution-plans/<plan_id>")
-@blueprint.no_parameters
-@blueprint.doc(responses={200: {"description": "The plan and the graph of its operations"}})
+@blueprint.answer("/execution-plans/<plan_id>", "The plan and the graph of its operations")
 def execution_plan(plan_id: str) -> Response:
     """The same reply as /lineage-detailed."""
     return jsonify(detailed_reply(plan_documents.plan(current_sources(), plan_id)))
@@ -333,9 +325,7 @@ def write_operation(plan_id: str) -> Response:
     return Response(status=302, headers={"Location": location})
 
 
-@blueprint.route("/execution-plans/<plan_id>/data-sources")
-@blueprint.arguments(PlanSourcesQuery)
-@blueprint.doc(responses={200: {"description": "URIs"}})
+@blueprint.answer("/execution-plans/<plan_id>/data-sources", "URIs", PlanSourcesQuery)
 def plan_sources(query: Mapping[str, Any], plan_id: str) -> Response:
     """The data sources that a plan reads, writes, or both."""
     access = query["access"]
@@ -345,17 +335,13 @@ def plan_sources(query: Mapping[str, Any], plan_id: str) -> Response:
     return jsonify(list(uris))
 
 
-@blueprint.route("/operations/<path:operation_id>")
-@blueprint.no_parameters
-@blueprint.doc(responses={200: {"description": "The operation, its schemas and data types"}})
+@blueprint.answer("/operations/<path:operation_id>", "The operation, its schemas and data types")
 def operation(operation_id: str) -> Response:
     """One operation: its properties with expressions as trees, and the schemas around it."""
     return jsonify(operation_reply(plan_documents.operation(current_sources(), operation_id)))
 
 
-@blueprint.route("/attribute-lineage-and-impact")
-@blueprint.arguments(AttributeQuery)
-@blueprint.doc(responses={200: {"description": "Two graphs of columns"}})
+@blueprint.answer("/attribute-lineage-and-impact", "Two graphs of columns", AttributeQuery)
 def attribute_lineage_and_impact(query: Mapping[str, Any]) -> Response:
     """The origins and the uses of a plan's column, inside that plan."""
     plan_id, lineage, impact = plan_documents.attribute(current_sources(), query["attributeId"])
@@ -367,9 +353,7 @@ def attribute_lineage_and_impact(query: Mapping[str, Any]) -> Response:
     )
 
 
-@blueprint.route("/labels/names")
-@blueprint.arguments(LabelsQuery)
-@blueprint.doc(responses={200: {"description": "Names of labels"}})
+@blueprint.answer("/labels/names", "Names of labels", LabelsQuery)
 def label_names(query: Mapping[str, Any]) -> Response:
     """The names of labels that executions carry."""
     names = executions.label_names(
@@ -378,9 +362,7 @@ def label_names(query: Mapping[str, Any]) -> Response:
     return jsonify(list(names))
 
 
-@blueprint.route("/labels/names/<path:name>/values")
-@blueprint.arguments(LabelsQuery)
-@blueprint.doc(responses={200: {"description": "Values of a label"}})
+@blueprint.answer("/labels/names/<path:name>/values", "Values of a label", LabelsQuery)
 def label_values(query: Mapping[str, Any], name: str) -> Response:
     """The values of one label."""
     values = executions.label_values(
@@ -568,9 +550,7 @@ about = Blueprint("about", __name__, url_prefix="/about", description="As Spline
 about.ARGUMENTS_PARSER = SpringParser()
 
 
-@about.route("/version")
-@about.no_parameters
-@about.doc(responses={200: {"description": "Version of the build"}})
+@about.answer("/version", "Version of the build")
 def version() -> Response:
     """The version; the time and the source of its build are not recorded."""
     number = current_app.config["API_VERSION"]

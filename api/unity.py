@@ -67,9 +67,7 @@ answer_errors(
 )
 
 
-@blueprint.route("/table-lineage")
-@blueprint.arguments(_TableQuery)
-@blueprint.doc(responses={200: {"description": "upstreams and downstreams, one step each"}})
+@blueprint.answer("/table-lineage", "upstreams and downstreams, one step each", _TableQuery)
 def table_lineage(query: Mapping[str, Any]) -> Response:
     """The tables that a table is made of, and those that are made of it."""
     lack = lacking()
@@ -87,9 +85,9 @@ def table_lineage(query: Mapping[str, Any]) -> Response:
     )
 
 
-@blueprint.route("/column-lineage")
-@blueprint.arguments(_ColumnQuery)
-@blueprint.doc(responses={200: {"description": "upstream_cols and downstream_cols, one step each"}})
+@blueprint.answer(
+    "/column-lineage", "upstream_cols and downstream_cols, one step each", _ColumnQuery
+)
 def column_lineage(query: Mapping[str, Any]) -> Response:
     """The columns that a column is made of, and those that are made of it."""
     lack = lacking()

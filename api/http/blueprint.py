@@ -245,6 +245,20 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
 
         return registered
 
+    def answer(
+        self, rule: str, reply: str, query: SchemaType | None = None, **options: Any
+    ) -> Callable[[View], View]:
+        """A route whose 200 is this ``reply``, with these parameters in its query (None: without
+        any); ``options`` are those of ``route``.
+        """
+
+        def answering(view: View) -> View:
+            described = self.doc(responses={200: {"description": reply}})(view)
+            asked = self.arguments(query)(described) if query else self.no_parameters(described)
+            return self.route(rule, **options)(asked)
+
+        return answering
+
     def arguments(
         self, schema: SchemaType, *, location: str = "query", **options: Any
     ) -> Callable[[View], View]:

@@ -44,9 +44,7 @@ decode_names(blueprint)
 # --- tags ----------------------------------------------------------------------------------------
 
 
-@blueprint.route("/tags/<tag>", methods=["PUT"])
-@blueprint.no_parameters
-@blueprint.doc(responses={200: {"description": "The tag"}})
+@blueprint.answer("/tags/<tag>", "The tag", methods=["PUT"])
 def create_tag(tag: str) -> Response:
     """Whether this can be a tag; nothing is stored before something carries it."""
     body = request.get_json(silent=True)
@@ -56,18 +54,14 @@ def create_tag(tag: str) -> Response:
     return jsonify(name=check_tag(tag), description=None)
 
 
-@blueprint.route(f"{_DATASET}/tags/<tag>", methods=["POST"])
-@blueprint.no_parameters
-@blueprint.doc(responses={200: {"description": "The dataset"}})
+@blueprint.answer(f"{_DATASET}/tags/<tag>", "The dataset", methods=["POST"])
 def tag_dataset(namespace: str, dataset: str, tag: str) -> Response:
     """Put a tag on a dataset, as ``PUT /classifications/{tag}``; one that it has stays as it is."""
     sources, key = find_dataset(current_sources(), Name(namespace, dataset))
     return _tagged(sources, key, key, tag)
 
 
-@blueprint.route(f"{_DATASET}/tags/<tag>", methods=["DELETE"])
-@blueprint.no_parameters
-@blueprint.doc(responses={200: {"description": "The dataset"}})
+@blueprint.answer(f"{_DATASET}/tags/<tag>", "The dataset", methods=["DELETE"])
 def untag_dataset(namespace: str, dataset: str, tag: str) -> Response:
     """Take a tag off a dataset. 404 where it has none."""
     sources, key = find_dataset(current_sources(), Name(namespace, dataset))
@@ -75,18 +69,14 @@ def untag_dataset(namespace: str, dataset: str, tag: str) -> Response:
     return _dataset(sources, key)
 
 
-@blueprint.route(f"{_DATASET}/fields/<field>/tags/<tag>", methods=["POST"])
-@blueprint.no_parameters
-@blueprint.doc(responses={200: {"description": "The dataset"}})
+@blueprint.answer(f"{_DATASET}/fields/<field>/tags/<tag>", "The dataset", methods=["POST"])
 def tag_field(namespace: str, dataset: str, field: str, tag: str) -> Response:
     """Put a tag on a column of the dataset's newest schema."""
     sources, key = find_dataset(current_sources(), Name(namespace, dataset))
     return _tagged(sources, key, _column(sources, key, field), tag)
 
 
-@blueprint.route(f"{_DATASET}/fields/<field>/tags/<tag>", methods=["DELETE"])
-@blueprint.no_parameters
-@blueprint.doc(responses={200: {"description": "The dataset"}})
+@blueprint.answer(f"{_DATASET}/fields/<field>/tags/<tag>", "The dataset", methods=["DELETE"])
 def untag_field(namespace: str, dataset: str, field: str, tag: str) -> Response:
     """Take a tag off a column. 404 where it has none."""
     sources, key = find_dataset(current_sources(), Name(namespace, dataset))
@@ -119,9 +109,7 @@ def _dataset(sources: Sources, dataset: str) -> Response:
 # --- deletes -------------------------------------------------------------------------------------
 
 
-@blueprint.route(_DATASET, methods=["DELETE"])
-@blueprint.no_parameters
-@blueprint.doc(responses={200: {"description": "The dataset, as it was"}})
+@blueprint.answer(_DATASET, "The dataset, as it was", methods=["DELETE"])
 def delete_dataset(namespace: str, dataset: str) -> Response:
     """Hide a dataset, as ``POST /commands`` with ``hide``; later events do not show it again."""
     sources, key = find_dataset(current_sources(), Name(namespace, dataset))
@@ -130,9 +118,7 @@ def delete_dataset(namespace: str, dataset: str) -> Response:
     return jsonify({**reply, "deleted": True})
 
 
-@blueprint.route(_JOB, methods=["DELETE"])
-@blueprint.no_parameters
-@blueprint.doc(responses={200: {"description": "The job, as it was"}})
+@blueprint.answer(_JOB, "The job, as it was", methods=["DELETE"])
 def delete_job(namespace: str, job: str) -> Response:
     """The same of a job."""
     sources, key = find_job(current_sources(), Name(namespace, job))

@@ -5,7 +5,6 @@ Names in paths are percent-encoded, slashes as ``%2F`` (``http.blueprint``).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, date
 from http import HTTPStatus
@@ -32,32 +31,33 @@ from api.schemas.fields import (
 )
 from api.service import current_service
 from api.service.parts import answer_errors, current_sources, lacking
-from graph_model import labels, naming
+from graph_model import labels
 from graph_model.answers import classifications, dataset_writes
 from graph_model.answers import counts as count_answers
 from graph_model.answers import jobs as job_answers
 from graph_model.answers import runs as run_answers
 from graph_model.answers.nodes import ExecutionView, execution_views, times_seen
 from graph_model.answers.openlineage import (
-    MOST_READ,
+    EventWindow,
     Name,
     SentFacets,
+    datasets_of,
+    events_by_time,
     find_dataset,
     find_job,
     name_of,
+    named_datasets,
+    namespaces_known,
     sent_facets,
-    walk_run_events,
 )
 from graph_model.answers.search import search_names
-from graph_model.answers.sources import BoundedRows, Sources
+from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
 from graph_model.facts import DatasetRow, JobRow
-from graph_model.governance.statements import walk_datasets
 from graph_model.lineage import Partial
 from graph_model.picture.json_form import to_json
-from graph_model.producers.openlineage.events.facets import read_nanoseconds
 from graph_model.stores.graph import Direction
-from graph_model.stores.pages import JobOrder, Page, walk_rows
+from graph_model.stores.pages import JobOrder, Page
 from graph_model.values import parse_instant
 
 Item = TypeVar("Item")
@@ -201,9 +201,7 @@ class _StatisticsQuery(Query):
 # --- graphs --------------------------------------------------------------------------------------
 
 
-@blueprint.route("/lineage")
-@blueprint.arguments(_LineageQuery)
-@blueprint.doc(responses={200: {"description": "graph: tables and jobs"}})
+@blueprint.answer("/lineage", "graph: tables and jobs", _LineageQuery)
 def lineage(query: Mapping[str, Any]) -> Response:
     """The tables and jobs around one; ``direction`` upstream or downstream is ours."""
     lack = lacking()
@@ -211,9 +209,7 @@ def lineage(query: Mapping[str, Any]) -> Response:
     return jsonify(graphs.tables(current_sources(), *asked, lack, current_service().clock()))
 
 
-@blueprint.route("/column-lineage")
-@blueprint.arguments(_ColumnLineageQuery)
-@blueprint.doc(responses={200: {"description": "graph: columns"}})
+@blueprint.answer("/column-lineage", "graph: columns", _ColumnLineageQuery)
 def column_lineage(query: Mapping[str, Any]) -> Response:
     """The columns that others are made of; with ``withDownstream`` also those made of them."""
     lack = lacking()
@@ -225,50 +221,41 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
 # --- namespaces, sources, tags -------------------------------------------------------------------
 
 
-@blueprint.route("/namespaces")
-@blueprint.arguments(_PageQuery)
-@blueprint.doc(responses={200: {"description": "namespaces"}})
+@blueprint.answer("/namespaces", "namespaces", _PageQuery)
 def namespaces(query: Mapping[str, Any]) -> Response:
     """The namespaces of all jobs and datasets, by name."""
-    names, partial = _namespaces(current_sources())
+    known, partial = namespaces_known(current_sources())
+    names = sorted({_DEFAULT, *known})
     shown = [_namespace(name) for name in _part(names, query)]
     return jsonify(namespaces=shown, partial=to_json(partial))
 
 
-@blueprint.route("/namespaces/<namespace>")
-@blueprint.no_parameters
-@blueprint.doc(responses={200: {"description": "A namespace"}})
+@blueprint.answer("/namespaces/<namespace>", "A namespace")
 def namespace_named(namespace: str) -> Response:
     """One namespace."""
     sources = current_sources()
-    _check_namespace(sources, namespace, _datasets_of(sources, namespace)[0])
+    _check_namespace(sources, namespace, datasets_of(sources, namespace)[0])
     return jsonify(_namespace(namespace))
 
 
-@blueprint.route("/sources")
-@blueprint.arguments(_PageQuery)
-@blueprint.doc(responses={200: {"description": "sources"}})
+@blueprint.answer("/sources", "sources", _PageQuery)
 def all_sources(query: Mapping[str, Any]) -> Response:
     """The places of datasets: their namespaces."""
-    rows = _datasets(current_sources())
+    rows = named_datasets(current_sources())
     names = sorted({name.namespace for _, name in rows})
     shown = [_source(name) for name in _part(names, query)]
     return jsonify(sources=shown, partial=to_json(rows.partial))
 
 
-@blueprint.route("/sources/<source>")
-@blueprint.no_parameters
-@blueprint.doc(responses={200: {"description": "A source"}})
+@blueprint.answer("/sources/<source>", "A source")
 def source_named(source: str) -> Response:
     """One place of datasets."""
-    if not _datasets_of(current_sources(), source)[0]:
+    if not datasets_of(current_sources(), source)[0]:
         raise NotFound("source", source)
     return jsonify(_source(source))
 
 
-@blueprint.route("/tags")
-@blueprint.arguments(_PageQuery)
-@blueprint.doc(responses={200: {"description": "tags"}})
+@blueprint.answer("/tags", "tags", _PageQuery)
 def tags(query: Mapping[str, Any]) -> Response:
     """The classifications in use."""
     names = [use.tag for use in classifications.tags(current_sources())]
@@ -299,57 +286,14 @@ def _source(name: str) -> Json:
     return {"type": kind, "name": name, "connectionUrl": name, **_NO_TIME, "description": None}
 
 
-def _namespaces(sources: Sources) -> tuple[list[str], Partial | None]:
-    rows = walk_rows(lambda after: sources.catalogue.walk_jobs(after=after))
-    jobs = BoundedRows(sources, (row.namespace for row in rows if row.id not in sources.hidden))
-    datasets = _datasets(sources)
-    names = {_DEFAULT, *jobs, *(name.namespace for _, name in datasets)}
-    return sorted(names), jobs.partial or datasets.partial
-
-
-def _datasets(sources: Sources, query: str = "") -> BoundedRows[tuple[DatasetRow, Name]]:
-    """The datasets whose URI holds the query, with their names."""
-    rows = walk_datasets(sources.catalogue, query, hidden=sources.hidden)
-    return BoundedRows(sources, ((row, name_of(row.uri, row.scope, sources.rules)) for row in rows))
-
-
-def _datasets_of(sources: Sources, namespace: str) -> tuple[list[DatasetRow], Partial | None]:
-    """Those of a namespace, by name. Its last part before a port stands in each of their URIs as it
-    is, so that the bound counts few others: postgres://db.example.org:5432 => db.example.org.
-    """
-    namespace = _place(sources, namespace)
-    walk = _datasets(sources, re.split(r"[^\w.-]", _without_port(namespace))[-1])
-    named = [(name, row.id, row) for row, name in walk if name.namespace == namespace]
-    return [row for _, _, row in sorted(named)], walk.partial
-
-
-def _without_port(namespace: str) -> str:
-    place, _, port = namespace.rpartition(":")
-    return place if port.isdigit() else namespace
-
-
-def _place(sources: Sources, namespace: str) -> str:
-    """The namespace of datasets that this is a spelling of: s3a://lake => s3://lake."""
-    scheme, marked, _ = namespace.partition("://")
-    if not marked or "@" in scheme:
-        return namespace
-    uri = naming.openlineage_uri(namespace, "a.b.c", sources.rules)
-    places = naming.normalise(uri, "", sources.rules)
-    return (
-        naming.openlineage_pair(places[0].uri, sources.rules)[0] if len(places) == 1 else namespace
-    )
-
-
 # --- datasets ------------------------------------------------------------------------------------
 
 
-@blueprint.route("/namespaces/<namespace>/datasets")
-@blueprint.arguments(_PageQuery)
-@blueprint.doc(responses={200: {"description": "datasets and totalCount"}})
+@blueprint.answer("/namespaces/<namespace>/datasets", "datasets and totalCount", _PageQuery)
 def datasets(query: Mapping[str, Any], namespace: str) -> Response:
     """The datasets of a namespace, by name."""
     sources = current_sources()
-    rows, partial = _datasets_of(sources, namespace)
+    rows, partial = datasets_of(sources, namespace)
     if not partial:
         _check_namespace(sources, namespace, rows)
     part = _part(rows, query)
@@ -361,9 +305,7 @@ def datasets(query: Mapping[str, Any], namespace: str) -> Response:
     return jsonify(datasets=shown, totalCount=len(rows), partial=to_json(partial))
 
 
-@blueprint.route("/namespaces/<namespace>/datasets/<dataset>")
-@blueprint.no_parameters
-@blueprint.doc(responses={200: {"description": "A dataset"}})
+@blueprint.answer("/namespaces/<namespace>/datasets/<dataset>", "A dataset")
 def dataset(namespace: str, dataset: str) -> Response:
     """One dataset with its facets and the origins of its columns."""
     lack = lacking()
@@ -376,9 +318,9 @@ def dataset(namespace: str, dataset: str) -> Response:
     return jsonify(reply)
 
 
-@blueprint.route("/namespaces/<namespace>/datasets/<dataset>/versions")
-@blueprint.arguments(_PageQuery)
-@blueprint.doc(responses={200: {"description": "versions and totalCount"}})
+@blueprint.answer(
+    "/namespaces/<namespace>/datasets/<dataset>/versions", "versions and totalCount", _PageQuery
+)
 def versions(query: Mapping[str, Any], namespace: str, dataset: str) -> Response:
     """The writes of a dataset, newest first."""
     sources, key = find_dataset(current_sources(), Name(namespace, dataset))
@@ -398,9 +340,7 @@ def versions(query: Mapping[str, Any], namespace: str, dataset: str) -> Response
     return jsonify(versions=shown, totalCount=total, partial=to_json(partial))
 
 
-@blueprint.route("/namespaces/<namespace>/datasets/<dataset>/versions/<version>")
-@blueprint.no_parameters
-@blueprint.doc(responses={200: {"description": "A version"}})
+@blueprint.answer("/namespaces/<namespace>/datasets/<dataset>/versions/<version>", "A version")
 def version(namespace: str, dataset: str, version: str) -> Response:
     """One write of a dataset, with the facets of its time."""
     sources, key = find_dataset(current_sources(), Name(namespace, dataset))
@@ -419,17 +359,13 @@ def version(namespace: str, dataset: str, version: str) -> Response:
 # --- jobs and runs -------------------------------------------------------------------------------
 
 
-@blueprint.route("/jobs")
-@blueprint.arguments(_JobsQuery)
-@blueprint.doc(responses={200: {"description": "jobs and totalCount"}})
+@blueprint.answer("/jobs", "jobs and totalCount", _JobsQuery)
 def jobs(query: Mapping[str, Any]) -> Response:
     """All jobs, the last that ran first."""
     return _jobs(query, None)
 
 
-@blueprint.route("/namespaces/<namespace>/jobs")
-@blueprint.arguments(_JobsQuery)
-@blueprint.doc(responses={200: {"description": "jobs and totalCount"}})
+@blueprint.answer("/namespaces/<namespace>/jobs", "jobs and totalCount", _JobsQuery)
 def jobs_of(query: Mapping[str, Any], namespace: str) -> Response:
     """The jobs of a namespace, the last that ran first."""
     return _jobs(query, namespace)
@@ -467,9 +403,7 @@ def _jobs(query: Mapping[str, Any], namespace: str | None) -> Response:
     return jsonify(jobs=shown, totalCount=total, partial=to_json(partial))
 
 
-@blueprint.route("/namespaces/<namespace>/jobs/<job>")
-@blueprint.no_parameters
-@blueprint.doc(responses={200: {"description": "A job"}})
+@blueprint.answer("/namespaces/<namespace>/jobs/<job>", "A job")
 def job(namespace: str, job: str) -> Response:
     """One job with its facets and its newest runs."""
     lack = lacking()
@@ -480,18 +414,16 @@ def job(namespace: str, job: str) -> Response:
     return jsonify(reply)
 
 
-@blueprint.route("/namespaces/<namespace>/jobs/<job>/versions")
-@blueprint.arguments(_PageQuery)
-@blueprint.doc(responses={200: {"description": "versions and totalCount"}})
+@blueprint.answer(
+    "/namespaces/<namespace>/jobs/<job>/versions", "versions and totalCount", _PageQuery
+)
 def job_versions(query: Mapping[str, Any], namespace: str, job: str) -> Response:
     """The plans of a job, the last that ran first: its newest 200."""
     versions = _job_versions(Name(namespace, job))
     return jsonify(versions=_part(versions, query))
 
 
-@blueprint.route("/namespaces/<namespace>/jobs/<job>/versions/<version>")
-@blueprint.no_parameters
-@blueprint.doc(responses={200: {"description": "A version"}})
+@blueprint.answer("/namespaces/<namespace>/jobs/<job>/versions/<version>", "A version")
 def job_version(namespace: str, job: str, version: str) -> Response:
     """One plan of a job."""
     for reply in _job_versions(Name(namespace, job)):
@@ -507,9 +439,9 @@ def _job_versions(name: Name) -> list[Json]:
     return entities.job_versions_json(sources, row, plans, current_service().clock())
 
 
-@blueprint.route("/namespaces/<namespace>/jobs/<job>/runs", endpoint="runs")
-@blueprint.arguments(_PageQuery)
-@blueprint.doc(responses={200: {"description": "runs and totalCount"}})
+@blueprint.answer(
+    "/namespaces/<namespace>/jobs/<job>/runs", "runs and totalCount", _PageQuery, endpoint="runs"
+)
 def runs_of(query: Mapping[str, Any], namespace: str, job: str) -> Response:
     """The runs of a job: those that have not ended, then the others, newest first."""
     sources, key = find_job(current_sources(), Name(namespace, job))
@@ -529,17 +461,13 @@ def runs_of(query: Mapping[str, Any], namespace: str, job: str) -> Response:
     return jsonify(runs=[shown[run] for run in listed_runs if run in shown], totalCount=total)
 
 
-@blueprint.route("/jobs/runs/<run>")
-@blueprint.no_parameters
-@blueprint.doc(responses={200: {"description": "A run"}})
+@blueprint.answer("/jobs/runs/<run>", "A run")
 def run(run: str) -> Response:
     """One run, by the client's id or by ours."""
     return jsonify(_run(run)[0])
 
 
-@blueprint.route("/jobs/runs/<run>/facets")
-@blueprint.arguments(_FacetsQuery)
-@blueprint.doc(responses={200: {"description": "facets"}})
+@blueprint.answer("/jobs/runs/<run>/facets", "facets", _FacetsQuery)
 def run_facets(query: Mapping[str, Any], run: str) -> Response:
     """The facets of a run, or with ``type=job`` those that it sent of its job."""
     reply, sent = _run(run)
@@ -569,9 +497,7 @@ def _run(run: str) -> tuple[Json, SentFacets]:
 # --- events --------------------------------------------------------------------------------------
 
 
-@blueprint.route("/events/lineage")
-@blueprint.arguments(_EventsQuery)
-@blueprint.doc(responses={200: {"description": "events and totalCount"}})
+@blueprint.answer("/events/lineage", "events and totalCount", _EventsQuery)
 def events(query: Mapping[str, Any]) -> Response:
     """Events of runs by their time, of those received last (``asc``: first): of 500 more than the
     page needs, at most 5,000; without those that name something hidden.
@@ -580,50 +506,24 @@ def events(query: Mapping[str, Any]) -> Response:
 
 
 @blueprint.route("/events", endpoint="every_event")
-@blueprint.route("/events/<namespace>")
-@blueprint.arguments(_EventsQuery)
-@blueprint.doc(responses={200: {"description": "events and totalCount"}})
+@blueprint.answer("/events/<namespace>", "events and totalCount", _EventsQuery)
 def events_of(query: Mapping[str, Any], namespace: str | None = None) -> Response:
     """The same, of the jobs of a namespace: as Marquez's Python client asks."""
     return _events(query, namespace)
 
 
 def _events(query: Mapping[str, Any], namespace: str | None) -> Response:
-    after, before = query["after"], query["before"]
     falling, end = query["sortDirection"] == "DESC", query["offset"] + query["limit"]
-    read_events: list[tuple[int, int, Json]] = []
-    read, whole = 0, True
-    for position, event in walk_run_events(current_sources(), falling=falling):
-        if len(read_events) >= end + _EVENTS_BEHIND or read >= MOST_READ:
-            whole = False
-            break
-        read += 1
-        at = None if event is None else read_nanoseconds(str(event.get("eventTime")))
-        if (
-            event is not None
-            and at is not None
-            and namespace in (None, event["job"]["namespace"])
-            and (after is None or at >= after * _MILLISECOND)
-            and (before is None or at < before * _MILLISECOND)
-        ):
-            read_events.append((at, position, event))
-    read_events.sort(key=lambda place: place[:2], reverse=falling)
-    shown = [event for _, _, event in _part(read_events, query)]
-    partial = None if whole else Partial("events", read)
-    return jsonify(events=shown, totalCount=len(read_events), partial=to_json(partial))
-
-
-_MILLISECOND: Final = 1_000_000
-_EVENTS_BEHIND: Final = 500
-"""Events that are read behind a page, in the order of receipt, to put them in that of time."""
+    window = EventWindow(query["after"], query["before"], namespace)
+    events, partial = events_by_time(current_sources(), window, end, falling=falling)
+    shown = _part(events, query)
+    return jsonify(events=shown, totalCount=len(events), partial=to_json(partial))
 
 
 # --- search --------------------------------------------------------------------------------------
 
 
-@blueprint.route("/search")
-@blueprint.arguments(_SearchQuery)
-@blueprint.doc(responses={200: {"description": "results and totalCount"}})
+@blueprint.answer("/search", "results and totalCount", _SearchQuery)
 def search(query: Mapping[str, Any]) -> Response:
     """Datasets, then jobs by name, or by ``sort``: among the first 1,000 that our search finds."""
     sources = current_sources()
@@ -691,9 +591,11 @@ def _fits(hit: _Hit, query: Mapping[str, Any]) -> bool:
 # --- counts over time ----------------------------------------------------------------------------
 
 
-@blueprint.route("/stats/<any('lineage-events', jobs, datasets, sources):counted>")
-@blueprint.arguments(_StatisticsQuery)
-@blueprint.doc(responses={200: {"description": "an interval each hour or day, oldest first"}})
+@blueprint.answer(
+    "/stats/<any('lineage-events', jobs, datasets, sources):counted>",
+    "an interval each hour or day, oldest first",
+    _StatisticsQuery,
+)
 def counts(query: Mapping[str, Any], counted: str) -> Response:
     """Runs by state in each hour of a day or day of a week; jobs, datasets and sources known at its
     end.

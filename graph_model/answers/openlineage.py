@@ -8,6 +8,7 @@ receipt, without those that name a hidden dataset or job: not even an admin sees
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -16,12 +17,16 @@ from urllib.parse import quote
 from graph_model import identity, labels, naming
 from graph_model.answers import nodes
 from graph_model.answers.openlineage_reports import shown_event
-from graph_model.answers.sources import Sources
+from graph_model.answers.sources import BoundedRows, Sources
 from graph_model.errors import DamagedDocument, NotFound
+from graph_model.facts import DatasetRow
+from graph_model.governance.statements import walk_datasets
+from graph_model.lineage import Partial
 from graph_model.naming import Rules
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS, RUN_EVENT_KIND, Event
 from graph_model.producers.openlineage.events.facets import read_nanoseconds
 from graph_model.stores.documents import DocumentState, StoredDocument
+from graph_model.stores.pages import walk_rows
 
 Json = dict[str, Any]
 
@@ -57,6 +62,54 @@ def find_job(sources: Sources, name: Name) -> tuple[Sources, str]:
     """As ``find_dataset`` for a job."""
     namespace, own = (quote(part, safe="") for part in name)
     return nodes.find_node(sources, f"{labels.JOB}:{namespace}/{own}")
+
+
+# --- names that are known -------------------------------------------------------------------------
+
+
+def namespaces_known(sources: Sources) -> tuple[set[str], Partial | None]:
+    """The namespaces of all jobs and datasets."""
+    rows = walk_rows(lambda after: sources.catalogue.walk_jobs(after=after))
+    jobs = BoundedRows(sources, (row.namespace for row in rows if row.id not in sources.hidden))
+    datasets = named_datasets(sources)
+    names = {*jobs, *(name.namespace for _, name in datasets)}
+    return names, jobs.partial or datasets.partial
+
+
+def named_datasets(sources: Sources, query: str = "") -> BoundedRows[tuple[DatasetRow, Name]]:
+    """The datasets whose URI holds the query, with their names."""
+    rows = walk_datasets(sources.catalogue, query, hidden=sources.hidden)
+    return BoundedRows(sources, ((row, name_of(row.uri, row.scope, sources.rules)) for row in rows))
+
+
+def datasets_of(sources: Sources, namespace: str) -> tuple[list[DatasetRow], Partial | None]:
+    """Those of a namespace, by name. Its last part before a port stands in each of their URIs as it
+    is, so that the bound counts few others: postgres://db.example.org:5432 => db.example.org.
+    """
+    namespace = _place(sources, namespace)
+    walk = named_datasets(sources, re.split(r"[^\w.-]", _without_port(namespace))[-1])
+    named = [(name, row.id, row) for row, name in walk if name.namespace == namespace]
+    return [row for _, _, row in sorted(named)], walk.partial
+
+
+def _without_port(namespace: str) -> str:
+    place, _, port = namespace.rpartition(":")
+    return place if port.isdigit() else namespace
+
+
+def _place(sources: Sources, namespace: str) -> str:
+    """The namespace of datasets that this is a spelling of: s3a://lake => s3://lake."""
+    scheme, marked, _ = namespace.partition("://")
+    if not marked or "@" in scheme:
+        return namespace
+    uri = naming.openlineage_uri(namespace, "a.b.c", sources.rules)
+    places = naming.normalise(uri, "", sources.rules)
+    return (
+        naming.openlineage_pair(places[0].uri, sources.rules)[0] if len(places) == 1 else namespace
+    )
+
+
+# --- events --------------------------------------------------------------------------------------
 
 
 MOST_READ: Final = 5_000
@@ -107,7 +160,7 @@ def walk_events(
         behind = documents[-1].position
 
 
-def walk_run_events(sources: Sources, *, falling: bool) -> Iterator[tuple[int, Json | None]]:
+def _walk_run_events(sources: Sources, *, falling: bool) -> Iterator[tuple[int, Json | None]]:
     """The events of runs as JSON with their positions, the last received first if ``falling``; None
     for one that is not shown.
     """
@@ -122,6 +175,47 @@ def walk_run_events(sources: Sources, *, falling: bool) -> Iterator[tuple[int, J
         if len(documents) < _AT_ONCE:
             return
         behind = documents[-1].position
+
+
+@dataclass(frozen=True, slots=True)
+class EventWindow:
+    """``after <= t < before`` (epoch ms; None: no bound), of the jobs of a namespace or of all."""
+
+    after: int | None
+    before: int | None
+    namespace: str | None
+
+    def holds(self, at: int, namespace: str) -> bool:
+        """``at`` in nanoseconds."""
+        return (
+            self.namespace in (None, namespace)
+            and (self.after is None or at >= self.after * _MILLISECOND)
+            and (self.before is None or at < self.before * _MILLISECOND)
+        )
+
+
+_MILLISECOND: Final = 1_000_000
+EVENTS_BEHIND: Final = 500
+"""Events that are read behind a page, in the order of receipt, to put them in that of time."""
+
+
+def events_by_time(
+    sources: Sources, window: EventWindow, wanted: int, *, falling: bool
+) -> tuple[list[Json], Partial | None]:
+    """Events of runs by their time, of those received last (else first): until ``wanted`` and
+    EVENTS_BEHIND more are found, at most MOST_READ.
+    """
+    events: list[tuple[int, int, Json]] = []
+    partial = None
+    for read, (position, event) in enumerate(_walk_run_events(sources, falling=falling)):
+        if len(events) >= wanted + EVENTS_BEHIND or read >= MOST_READ:
+            partial = Partial("events", read)
+            break
+        at = None if event is None else read_nanoseconds(str(event.get("eventTime")))
+        if event and at is not None and window.holds(at, event["job"]["namespace"]):
+            events.append((at, position, event))
+    events.sort(key=lambda place: place[:2], reverse=falling)
+    return [event for _, _, event in events], partial
 
 
 # --- facets as they were sent ---------------------------------------------------------------------

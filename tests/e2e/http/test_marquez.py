@@ -288,7 +288,7 @@ def test_a_list_of_datasets_asks_the_graph_for_their_columns_in_one_walk() -> No
 def test_events_are_read_until_the_page_is_full(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.marquez.routes._EVENTS_BEHIND", 1)
+    monkeypatch.setattr("graph_model.answers.openlineage.EVENTS_BEHIND", 1)
     page = get(client, "/events/lineage", limit=1)
     assert [event["job"]["name"] for event in page["events"]] == ["to d:1"]
     assert (page["totalCount"], page["partial"]) == (2, {"reason": "events", "limit": 2})
