@@ -254,4 +254,5 @@ def columns_of_tables(sources: Sources, datasets: Collection[str], question: Que
     lineage = sources.lineage
     answer = lineage.ask_columns_of(datasets, question)
     answer = replace(answer, datasets=tuple(sorted({*answer.datasets, *datasets})))
-    return draw_answer(sources, answer, lineage.history, question.at, jobs=False, columns=True)
+    view = draw_answer(sources, answer, lineage.history, question.at, jobs=False, columns=True)
+    return show_view(sources, view, layout=False, by_layer=False)
