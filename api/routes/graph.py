@@ -180,7 +180,10 @@ def run(job_id: str, run_id: str) -> Response:
 def datasets(query: Mapping[str, Any]) -> Response:
     """Datasets, by name unless ``sort`` names another order."""
     listed = dataset_answers.datasets(current_sources(), **query)
-    return jsonify(page_reply(listed.page) | {"partial": to_json(listed.partial)})
+    bounds = {"partial": to_json(listed.partial)}
+    if query["unread_columns"]:
+        bounds["unexplained"] = listed.unexplained
+    return jsonify(page_reply(listed.page) | bounds)
 
 
 @blueprint.route("/datasets/<dataset_id>")

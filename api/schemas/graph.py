@@ -152,6 +152,7 @@ class DatasetsQuery(ListQuery):
     classification = TextField(most=64, load_default=None)
     owner = TextField(most=200, load_default=None)
     unread = Flag(load_default=False)
+    unread_columns = Flag(load_default=False, data_key="unreadColumns")
     least_rows = IntegerField(0, _MOST_ROWS, load_default=None, data_key="minRows")
     most_rows = IntegerField(0, _MOST_ROWS, load_default=None, data_key="maxRows")
     order = Choice(DatasetOrder, load_default=DatasetOrder.NAME, data_key="sort")

@@ -2,6 +2,7 @@
 
     python -m bench.page.tasks --url http://…    a running server with the sample loaded
     python -m bench.page.tasks --url http://… --by keyboard --width 390
+    python -m bench.page.tasks --url http://… --on estate      one with bench.page.documents
 
 Every task begins at the home page. Words typed into the search are no clicks, and neither are the
 keys that move the focus; a task counts as done when the page shows the answer.
@@ -201,6 +202,101 @@ ON_CALL = (
 )  # fmt: skip
 
 
+def _more(words: str) -> Callable[[Reader], None]:
+    """A page that stands in the menu."""
+
+    def run(reader: Reader) -> None:
+        reader.press(reader.page.locator("#more > summary"))
+        reader.link(words)
+
+    return run
+
+
+def _listed(words: str, control: str, value: str = "") -> Callable[[Reader], None]:
+    """A list from the header, narrowed by one of its controls."""
+
+    def run(reader: Reader) -> None:
+        reader.link(words)
+        target = reader.page.get_by_test_id(control)
+        if value:
+            target.fill(value)
+        else:
+            reader.press(target)
+        wait_for(reader.page)
+
+    return run
+
+
+def _versions(reader: Reader) -> None:
+    reader.find("build_risk_table_00050", "Jobs")
+    reader.link("Open job")
+    reader.link("Compare with before")
+    expect(reader.page.locator('body[data-view="diff"]')).to_be_visible(timeout=_TIMEOUT)
+
+
+def _csv(reader: Reader) -> None:
+    reader.find("source_001")
+    reader.link("Impact")
+    reader.press(reader.page.get_by_test_id("share").locator("summary"))
+    with reader.page.expect_download():
+        reader.test_id("save-csv")
+
+
+#: The tasks of both on an estate of 5,000 jobs, and ten more, the last ones of the list.
+ESTATE = (
+    Task("origin of a column", 1, _steps(_find("table_04000.amount", "Columns"), _sees("hops"))),
+    Task("what breaks if a column is dropped", 2,
+         _steps(_find("source_001.amount", "Columns"), _link("Impact"), _sees("downstream"))),
+    Task("a table by a misspelt name", 1, _steps(_find("tabel_04000"), _sees("table_04000"))),
+    Task("two versions of a job compared", 3, _versions),
+    Task("owner of a table", 1, _steps(_find("table_04000"), _sees("team:"))),
+    Task("all tables of an owner", 2, _steps(_find("table_04000"), _steps(
+        lambda reader: reader.press(
+            reader.page.get_by_test_id("panel").get_by_role("link", name="team:").first)),
+        _sees("tables"))),
+    Task("tables that no job reads", 2, _steps(_listed("Tables", "control-unread"),
+                                               _sees("tables"))),
+    Task("what failed last night", 0, _sees("No space left on device")),
+    Task("whom a failure affects", 0, _sees("affects at least")),
+    Task("why a job failed", 0, _sees("lost executor")),
+    Task("what is late", 0, _sees("usually every 1 day")),
+    Task("blast radius as CSV", 4, _csv),
+    Task("runs by words of their error", 1, _steps(
+        _listed("Runs", "control-q", "lost executor"), _sees("executions"))),
+    Task("whether an event has arrived", 3, _documents),
+    Task("last writer of a table", 1, _steps(_find("table_04000"), _sees("Last writer"))),
+    Task("jobs of an owner", 1, _steps(_listed("Jobs", "control-owner", "team:sales"),
+                                       _sees("jobs"))),
+    Task("late jobs as a list", 2, _steps(_listed("Jobs", "control-late"),
+                                          _sees("build_risk_table_00100"))),
+    Task("failed runs as a list", 1, _steps(_link("All failed runs"), _sees("failed"))),
+    Task("tables of an area of the map", 1, _steps(
+        lambda reader: reader.press(
+            reader.page.get_by_test_id("map").get_by_role("link", name="lake-mart").first),
+        _sees("sales"))),
+    Task("columns named like one", 1, _steps(_listed("Columns", "control-q", "updated"),
+                                             _sees("updated_at"))),
+    Task("new: rows of a table over time", 2, _steps(
+        _find("build_web_table_00000", "Jobs"), _press("tab-history"), _sees("Runs"))),
+    Task("new: where a table of BigQuery comes from", 1, _steps(
+        _find("bigquery table_04"), _sees("upstream"))),
+    Task("new: a topic's readers", 1, _steps(_find("kafka source_004"), _sees("job"))),
+    Task("new: the job that wrote a file", 1, _steps(
+        _find("s3a://lake-raw/sales/source_000/part-00000.parquet"), _sees("source_000"))),
+    Task("new: small tables", 1, _steps(_listed("Tables", "control-maxRows", "2000"),
+                                        _sees("table"))),
+    Task("new: jobs that fail with one error", 1, _steps(
+        lambda reader: reader.press(reader.page.get_by_text("more jobs").first),
+        _sees("build_"))),
+    Task("new: what a whole area feeds", 2, _steps(_more("Impact"), _sees("downstream"))),
+    Task("new: a hostile name is text", 1, _steps(_find("<img src=x"), _sees("<img src=x"))),
+    Task("new: everything of a name", 1, _steps(
+        lambda reader: reader.page.get_by_test_id("search-input").fill("table_0123"),
+        _press("all-results"), _sees("results"))),
+    Task("new: the storage that documents take", 2, _steps(_more("Storage"), _sees("document"))),
+)  # fmt: skip
+
+
 def at_home(page: Page, by: str = "mouse") -> Reader:
     """A reader on the home page; ``by`` is one of READERS."""
     page.goto("/?view=home")
@@ -220,13 +316,18 @@ def _window(browser: Browser, url: str, width: int) -> Iterator[Page]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.page.tasks", description=__doc__)
-    parser.add_argument("--url", required=True, help="a running server with the sample loaded")
+    parser.add_argument("--url", required=True, help="a running server with it loaded")
     parser.add_argument("--by", choices=READERS, default="mouse")
+    parser.add_argument("--on", choices=("sample", "estate"), default="sample")
     parser.add_argument("--width", type=int, default=_WIDE, help="of the window, in pixels")
     options = parser.parse_args()
     missed = 0
     with browsing() as browser:
-        for role, tasks in (("analyst", ANALYST), ("on call", ON_CALL)):
+        lists = {
+            "sample": (("analyst", ANALYST), ("on call", ON_CALL)),
+            "estate": (("5,000 jobs", ESTATE),),
+        }
+        for role, tasks in lists[options.on]:
             for task in tasks:
                 with _window(browser, options.url, options.width) as page:
                     reader = at_home(page, options.by)

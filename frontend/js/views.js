@@ -50,7 +50,7 @@ export const VIEWS = Object.freeze({
     module: () => import('./views/home.js').then((module) => module.home),
   },
   tables: {
-    parameters: ['q', 'layer', 'classification', 'owner', 'unread', 'minRows', 'maxRows', 'sort', 'page', 'after', 'at'],
+    parameters: ['q', 'layer', 'classification', 'owner', 'unread', 'unreadColumns', 'minRows', 'maxRows', 'sort', 'page', 'after', 'at'],
     heading: 'Tables',
     module: () => import('./views/lists.js').then((module) => module.tables),
   },

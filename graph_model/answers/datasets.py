@@ -57,6 +57,10 @@ _READERS_SEEN: Final = 200
 #: Edges of a dataset that are read where more than ``_READERS_SEEN`` leave it: hidden jobs may be
 #: in front of a visible one.
 _READERS_MOST: Final = HUB_LIMIT
+#: Datasets that are searched for unread columns, and so many of these are shown of each.
+_COLUMNS_SEARCHED: Final = 500
+_COLUMNS_SHOWN: Final = 20
+_NO_GAPS: Final = "[]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +76,34 @@ class DatasetItem:
 
 
 @dataclass(frozen=True, slots=True)
+class UnreadColumns:
+    """``names``: the first twenty paths, in order."""
+
+    total: int
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ListedDataset(DatasetItem):
-    """``rows``: those of the last write, where its metrics tell them."""
+    """``rows``: those of the last write, where its metrics tell them; ``unread_columns`` None: they
+    were not asked for.
+    """
 
     owners: tuple[str, ...]
     rows: int | None
+    unread_columns: UnreadColumns | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetListing:
-    """``partial``: a dataset is listed as unread of which not all readers were looked at."""
+    """``partial``: a dataset is listed as unread of which not all readers were looked at, or more
+    datasets pass the other filters than were searched for unread columns. ``unexplained``: so many
+    were left out of those with unread columns, since a reader does not tell which it reads.
+    """
 
     page: Page[ListedDataset]
     partial: Partial | None
+    unexplained: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,18 +175,21 @@ def datasets(
     classification: str | None = None,
     owner: str | None = None,
     unread: bool = False,
+    unread_columns: bool = False,
     least_rows: int | None = None,
     most_rows: int | None = None,
     order: DatasetOrder = DatasetOrder.NAME,
 ) -> DatasetListing:
     """Datasets in an order; filtered by layer, by a tag on the dataset or one of its columns, by
     owner, by the rows of the last write (the bounds included; unknown rows are not within them).
-    ``unread``: those that no visible job ever read, but to write them again.
+    ``unread``: those that no visible job ever read, but to write them again; ``unread_columns``:
+    those that one reads, with columns that none does.
     """
     keep = dataset_filter(sources, layer, classification)
     counted = least_rows is not None or most_rows is not None
-    partial = None
-    if keep is None and owner is None and not unread and not counted:
+    partial, unexplained = None, None
+    columns: dict[str, UnreadColumns] = {}
+    if keep is None and owner is None and not (unread or unread_columns) and not counted:
         page = sources.catalogue.list_datasets(
             hidden=sources.hidden, query=query, limit=limit, cursor=cursor, at=at, order=order
         )
@@ -184,13 +206,20 @@ def datasets(
             kept = [row for row in kept if row.id in rows and least <= rows[row.id] <= most]
         if unread:
             kept, partial = _unread(sources, kept)
+        if unread_columns:
+            bound = Partial("nodes", _COLUMNS_SEARCHED) if len(kept) > _COLUMNS_SEARCHED else None
+            columns, unexplained = _with_unread_columns(sources, kept[:_COLUMNS_SEARCHED], at)
+            kept, partial = [row for row in kept if row.id in columns], partial or bound
         page = _page_of(_sorted(sources, kept, order, at), limit, cursor, f"{_KEPT} by {order}")
-    items = tuple(_listed(sources, page.items, at))
-    return DatasetListing(Page(items, page.total, page.next), partial)
+    items = tuple(_listed(sources, page.items, columns, at))
+    return DatasetListing(Page(items, page.total, page.next), partial, unexplained)
 
 
 def _listed(
-    sources: Sources, rows: Sequence[DatasetRow], at: int | None
+    sources: Sources,
+    rows: Sequence[DatasetRow],
+    columns: Mapping[str, UnreadColumns],
+    at: int | None,
 ) -> Iterator[ListedDataset]:
     ids = [row.id for row in rows]
     times = History(sources.catalogue).writes.last(ids, at)
@@ -199,8 +228,12 @@ def _listed(
     for row in rows:
         item = _dataset_item(sources, row, times.get(row.id))
         own = {field.name: getattr(item, field.name) for field in fields(item)}
-        known = written.get(row.id)
-        yield ListedDataset(**own, owners=owners.get(row.id, ()), rows=known)
+        yield ListedDataset(
+            **own,
+            owners=owners.get(row.id, ()),
+            rows=written.get(row.id),
+            unread_columns=columns.get(row.id),
+        )
 
 
 def _rows_written(sources: Sources, datasets: Collection[str], at: int | None) -> dict[str, int]:
@@ -241,6 +274,96 @@ def _unread(
     return left, partial
 
 
+def _with_unread_columns(
+    sources: Sources, rows: Sequence[DatasetRow], at: int | None
+) -> tuple[dict[str, UnreadColumns], int]:
+    """Of the datasets that visible plans read, those with columns that none of these does, be it
+    to derive a column or to decide about rows; and how many were left out, since one of their
+    readers has gaps or names no column of theirs. Plans that write the same dataset do not count.
+    """
+    names = History(sources.catalogue).names
+    found: dict[str, UnreadColumns] = {}
+    unexplained = 0
+    for some in batched(rows, _AT_ONCE):
+        called = {
+            place: {place, *others}
+            for place, others in names.names_of([row.id for row in some]).items()
+        }
+        readers = _other_readers(sources, called)
+        places = {dataset for dataset, plans in readers.items() if plans}
+        known = sources.lineage.columns_at(places, at)
+        used = _used_columns(sources, {place: called[place] for place in places}, known)
+        for dataset in (row.id for row in some if row.id in places):
+            plans, paths = readers[dataset], used[dataset]
+            if not plans.keys() <= paths.keys() or set(plans.values()) != {_NO_GAPS}:
+                unexplained += 1
+                continue
+            read = {path for plan in plans for path in paths[plan]}
+            left = sorted(path for path in known[dataset] if not _is_read(path, read))
+            if left:
+                found[dataset] = UnreadColumns(len(left), tuple(left[:_COLUMNS_SHOWN]))
+    return found, unexplained
+
+
+def _is_read(path: str, read: Collection[str]) -> bool:
+    """Whether a column is read, one that holds it, or a field of it."""
+    return any(
+        path == other or path.startswith(f"{other}.") or other.startswith(f"{path}.")
+        for other in read
+    )
+
+
+def _other_readers(
+    sources: Sources, called: Mapping[str, Collection[str]]
+) -> dict[str, dict[str, str]]:
+    """Per dataset the gaps of the visible plans that read it under one of its names, and write
+    another one.
+    """
+    every = {name for own in called.values() for name in own}
+    edges = sources.graph.edges(every, Direction.DOWNSTREAM, (labels.FEEDS,), _READERS_MOST).edges
+    ends = {edge.in_id for edge in edges}
+    plans = _shown_plans(sources, ends)
+    reading: dict[str, set[str]] = {}
+    for edge in edges:
+        reading.setdefault(edge.out_id, set()).add(edge.in_id)
+    return {
+        dataset: {
+            plan: plans[plan].gaps
+            for name in own
+            for plan in reading.get(name, ())
+            if plan in plans and plans[plan].target not in own
+        }
+        for dataset, own in called.items()
+    }
+
+
+def _used_columns(
+    sources: Sources, called: Mapping[str, Collection[str]], known: Mapping[str, Collection[str]]
+) -> dict[str, dict[str, set[str]]]:
+    """Per dataset and plan the paths of the columns of which a value or an influence goes out."""
+    ids = {
+        identity.column_id(name, path): (dataset, path)
+        for dataset, own in called.items()
+        for name in own
+        for path in known[dataset]
+    }
+    leaving = (labels.DERIVES, labels.INFLUENCES)
+    used: dict[str, dict[str, set[str]]] = {dataset: {} for dataset in called}
+    for edge in sources.graph.edges(ids, Direction.DOWNSTREAM, leaving, _READERS_MOST).edges:
+        dataset, path = ids[edge.out_id]
+        derives = edge.label == labels.DERIVES
+        plan = str(edge.value("logical_plan")) if derives else edge.in_id
+        used[dataset].setdefault(plan, set()).add(path)
+    return used
+
+
+def _shown_plans(sources: Sources, ends: Collection[str]) -> dict[str, LogicalPlanRow]:
+    """The visible plans among these vertices."""
+    plans = {end for end in ends if identity.kind_of(end) == labels.LOGICAL_PLAN}
+    rows = sources.catalogue.logical_plans(plans)
+    return {row.id: row for row in rows if sources.hidden.isdisjoint((row.job, row.target))}
+
+
 def _reading(
     sources: Sources, datasets: Collection[str]
 ) -> tuple[dict[str, set[str]], frozenset[str]]:
@@ -253,12 +376,8 @@ def _reading(
         more = sources.graph.edges(cut, Direction.DOWNSTREAM, (labels.FEEDS,), _READERS_MOST)
         edges = (*(edge for edge in edges if edge.out_id not in cut), *more.edges)
         cut = more.cut
-    ends = {edge.in_id for edge in edges}
-    plans = {end for end in ends if identity.kind_of(end) == labels.LOGICAL_PLAN}
-    rows = sources.catalogue.logical_plans(plans)
-    target = {
-        row.id: row.target for row in rows if sources.hidden.isdisjoint((row.job, row.target))
-    }
+    plans = _shown_plans(sources, {edge.in_id for edge in edges})
+    target = {plan: row.target for plan, row in plans.items()}
     by_dataset: dict[str, set[str]] = {}
     for edge in edges:
         if edge.in_id in target:

@@ -45,6 +45,9 @@ _EXECUTIONS_READ: Final = 200
 _FACETS_READ: Final = 1_000
 #: So many of the last parts of a path are taken off for the table that holds a file.
 _PARTS_TAKEN_OFF: Final = 12
+#: Tables of which the columns are searched where a text names both, and so many of these columns.
+_TABLES_LOOKED_AT: Final = 20
+_COLUMNS_LOOKED_AT: Final = 5_000
 _SHOWN: Final = 200
 
 
@@ -106,6 +109,8 @@ def search(sources: Sources, text: str, *, kinds: Collection[str], limit: int) -
     aside: tuple[str, ...] = ()
     if not answer.items and labels.DATASET in kinds and len(words) == 1:
         answer = _holder_of(sources, text.strip())
+    if not answer.items and labels.COLUMN in kinds:
+        answer = _columns_of_tables(sources, text, limit)
     if not answer.items:
         known = [word for word in words if _find(sources, word, KINDS, 1).items]
         if 0 < len(known) < len(words):
@@ -297,6 +302,26 @@ def _matched_run(row: RecentExecution, text: str, words: Sequence[str]) -> Match
     return Matched(
         "error", line if any(word in fold(line) for word in words) else _around(error, words)
     )
+
+
+# --- columns of a table --------------------------------------------------------------------------
+
+
+def _columns_of_tables(sources: Sources, text: str, limit: int) -> _Hits:
+    """``orders.amount`` or ``orders amount``: the visible columns that the last part names, of the
+    tables that the parts before it do.
+    """
+    table, _, column = ".".join(text.split()).rpartition(".")
+    if not table or not column:
+        return _Hits((), 0)
+    tables = sources.catalogue.search(
+        table, kinds=(labels.DATASET,), limit=_TABLES_LOOKED_AT, hidden=sources.hidden
+    ).items
+    rows = sources.catalogue.columns_of([match.id for match in tables], _COLUMNS_LOOKED_AT)
+    held = [row for row in rows if fold(column) in row.path and row.id not in sources.hidden]
+    held.sort(key=lambda row: row.path != fold(column))
+    matches = [Match(labels.COLUMN, row.id, row.path, row.dataset) for row in held[:limit]]
+    return _Hits(tuple(_items(sources, matches, {})), len(held))
 
 
 # --- paths of files ------------------------------------------------------------------------------

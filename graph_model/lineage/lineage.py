@@ -422,6 +422,13 @@ class Lineage:
         names = Inventory(self._evidence()).columns((dataset,), at)
         return tuple(node_of(name) for name in sorted(names))
 
+    def columns_at(self, datasets: Collection[str], at: int | None) -> dict[str, set[str]]:
+        """Per dataset (ids) the paths of its columns at the time, nested ones included."""
+        paths: dict[str, set[str]] = {dataset: set() for dataset in datasets}
+        for dataset, path in Inventory(self._evidence()).columns(datasets, at):
+            paths[dataset].add(path)
+        return paths
+
     def _ask_columns(
         self,
         columns: ColumnWalks,

@@ -26,6 +26,7 @@ const MAKERS = {
   classification: (change) => choice(change, 'classification', 'Class', tagsOf),
   owner,
   unread: unreadToggle,
+  unreadColumns: unreadColumnsToggle,
   rowsWritten,
   late: lateToggle,
   direction: directions,
@@ -235,6 +236,10 @@ function owner(change) {
 
 function unreadToggle(change) {
   return toggle('unread', 'Never read', (changes) => change({ ...changes, page: 0, after: '' }));
+}
+
+function unreadColumnsToggle(change) {
+  return toggle('unreadColumns', 'Unread columns', (changes) => change({ ...changes, page: 0, after: '' }));
 }
 
 /** Bounds of the rows of a table's last write: two numbers, either may be left out. */

@@ -16,6 +16,7 @@ import { VIEWS } from '../views.js';
  * @property {string} classification  a tag: filter of the overview, or the class that is listed
  * @property {string} owner       filter of the tables: the whole name, in any case
  * @property {boolean} unread     filter of the tables: those that no job ever read
+ * @property {boolean} unreadColumns  filter of the tables: those with columns that no job reads
  * @property {string} minRows     filter of the tables: their last write had at least so many rows; a whole number or empty
  * @property {string} maxRows     the same, at most
  * @property {boolean} late       filter of the jobs: those that have waited longer than usual
@@ -79,6 +80,7 @@ const DEFAULTS = Object.freeze({
   classification: '',
   owner: '',
   unread: false,
+  unreadColumns: false,
   minRows: '',
   maxRows: '',
   late: false,

@@ -95,7 +95,7 @@ function failedCard(state, { failed }, incidents, placeOf) {
   const none = element('p', { class: 'muted' }, 'No job’s newest run failed in the last 24 hours.');
   return card(
     {
-      tone: 'failed',
+      tone: groups.length > 1 ? 'failed tall' : 'failed',
       heading: 'failed in the last day',
       number: failed,
       href: write({ view: 'runs', ended: 'failed' }),

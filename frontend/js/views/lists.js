@@ -36,10 +36,12 @@ const LISTINGS = {
   tables: {
     heading: 'Tables',
     noun: 'table',
-    controls: ['q', 'layer', 'classification', 'owner', 'unread', 'rowsWritten', 'at'],
+    controls: ['q', 'layer', 'classification', 'owner', 'unread', 'unreadColumns', 'rowsWritten', 'at'],
     sort: 'name',
     path: '/graph/datasets',
-    filters: ({ q, layer, classification, owner, unread, minRows, maxRows, at }) => ({ q, layer, classification, owner, unread: unread ? true : '', minRows, maxRows, at }),
+    filters: ({ q, layer, classification, owner, unread, unreadColumns, minRows, maxRows, at }) => ({
+      q, layer, classification, owner, unread: unread ? true : '', unreadColumns: unreadColumns ? true : '', minRows, maxRows, at,
+    }),
     columns: [
       { name: 'Table', sort: 'name', cell: (item, state) => datasetLink(state, item) },
       { name: 'Place', sort: 'uri', cell: ({ uri }) => data(shorten(uri, 300), 'mono muted') },
@@ -47,6 +49,7 @@ const LISTINGS = {
       { name: 'Layer', known: ({ layer }) => layer, cell: ({ layer }) => (layer ? element('span', { class: 'chip plain' }, data(layer)) : '–') },
       { name: 'Classes', known: ({ classifications }) => classifications.length, cell: ({ classifications }) => tagChips(classifications) },
       { name: 'Owner', known: ({ owners }) => owners?.length, cell: ({ owners = [] }, state) => ownerLinks(state, 'tables', owners) },
+      { name: 'Columns nobody reads', known: ({ unreadColumns }) => unreadColumns, cell: ({ unreadColumns }) => unreadNames(unreadColumns) },
       { name: 'Rows', number: true, cell: ({ rows = null }) => (rows === null ? '–' : formatNumber(rows)) },
       { name: 'Last write', sort: 'lastWrite', newest: true, cell: ({ lastWrite }) => time(lastWrite, 'unknown') },
     ],
@@ -153,19 +156,21 @@ function orderOf({ columns, sort: usual }, { sort }) {
   return columns.some((column) => column.sort && column.sort === sort.replace(/^-/, '')) ? sort : usual;
 }
 
-function draw(name, listing, state, { items, total, next, partial }) {
+function draw(name, listing, state, { items, total, next, partial, unexplained = 0 }) {
   return element(
     'div',
     { class: 'document lists', 'data-testid': `list-${name}` },
     items.length === 0 && element('p', { class: 'muted' }, `No ${listing.noun} passes these filters.`),
     partial && element('p', { class: 'muted', 'data-testid': 'list-bound' }, boundOf(partial)),
+    unexplained > 0 && element('p', { class: 'muted', 'data-testid': 'list-unexplained' }, `Without ${count(unexplained, 'table')} of which a reader does not tell its columns.`),
     items.length > 0 && grid(name, listing, state, items),
     pager(name, state, { shown: items.length, total, next }),
   );
 }
 
 function boundOf({ reason, limit }) {
-  return reason === 'hub' ? `Of a table with more than ${formatNumber(limit)} readers not all were looked at.` : `Looked for among the newest ${formatNumber(limit)}.`;
+  if (reason === 'hub') return `Of a table with more than ${formatNumber(limit)} readers not all were looked at.`;
+  return reason === 'nodes' ? `Of the first ${formatNumber(limit)} tables that pass the other filters.` : `Looked for among the newest ${formatNumber(limit)}.`;
 }
 
 function grid(name, listing, state, items) {
@@ -220,6 +225,12 @@ function pager(name, state, { shown, total, next }) {
     shown > 0 && element('span', { class: 'muted' }, range),
     way(next && write({ ...state, after: next, page: state.page + 1 }), 'Next', 'right'),
   );
+}
+
+/** `a, b and 3 more` */
+function unreadNames({ total, names }) {
+  const rest = total - names.length;
+  return [data(names.join(', '), 'mono'), rest > 0 && ` and ${formatNumber(rest)} more`];
 }
 
 function ownerLinks(state, view, owners) {

@@ -82,6 +82,14 @@ def test_a_node_is_found_by_what_people_say_about_it(
     assert found(client, words)[0] == (node, what)
 
 
+@pytest.mark.parametrize("words", ["orders.amount", "orders amount", "lake orders AMO"])
+def test_a_column_is_found_by_its_table_and_its_name(client: FlaskClient, words: str) -> None:
+    items = get(client, "/graph/search", q=words)["items"]
+    assert [(item["kind"], item["label"], item["detail"]) for item in items] == [
+        ("column", "amount", f"{LAKE}/orders".removeprefix("dataset:"))
+    ]
+
+
 def test_the_comment_of_a_column_finds_the_column_with_the_comment(client: FlaskClient) -> None:
     (item,) = get(client, "/graph/search", q="gross euros")["items"]
     assert (item["kind"], item["label"]) == ("column", "amount")

@@ -1,5 +1,5 @@
-"""Tables that no visible job reads, where many hidden ones do; tables by the rows of their last
-write.
+"""Tables that no visible job reads, where many hidden ones do; tables with columns that none reads;
+tables by the rows of their last write.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from graph_model.answers import datasets as dataset_answers
-from graph_model.answers.datasets import DatasetListing, datasets
+from graph_model.answers.datasets import DatasetListing, UnreadColumns, datasets
 from graph_model.lineage import Partial
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 
@@ -93,3 +93,65 @@ def test_tables_are_filtered_by_the_rows_of_their_last_write(
 ) -> None:
     page = listed(estate, least_rows=least, most_rows=most).page
     assert ([item.label for item in page.items], page.total) == (labels, len(labels))
+
+
+# --- unread columns
+
+_COLUMNS = {"fields": [{"name": name} for name in ("id", "amount", "note")]}
+
+
+def reader(job: str, source: str, fields: tuple[str, ...] | None) -> Any:
+    """A job that copies these columns of a table; None: one that tells no columns."""
+    place = {"namespace": "s3://lake", "name": source}
+    lineage = {name: {"inputFields": [{**place, "field": name}]} for name in fields or ()}
+    facets = {} if fields is None else {"columnLineage": {"fields": lineage}}
+    return lineage_event({
+        "eventType": "COMPLETE",
+        "eventTime": "2026-03-01T02:00:00Z",
+        "producer": "https://example.org/etl",
+        "run": {"runId": job},
+        "job": {"namespace": "n", "name": job},
+        "inputs": [{**place, "facets": {"schema": _COLUMNS}}],
+        "outputs": [{"namespace": "s3://lake", "name": f"of {job}", "facets": facets}],
+    })  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def columns() -> Iterator[SmallHeadwater]:
+    headwater = small_headwater()
+    headwater.accept(
+        reader("some", "partly", ("id",)),
+        reader("more", "partly", ("amount",)),
+        reader("all", "wholly", ("id", "amount", "note")),
+        reader("tells", "doubtful", ("id",)),
+        reader("silent", "doubtful", None),
+    )
+    headwater.project()
+    yield headwater
+    headwater.close()
+
+
+def test_a_table_of_which_jobs_read_some_columns_is_listed_with_the_others(
+    columns: SmallHeadwater,
+) -> None:
+    listing = listed(columns, unread_columns=True)
+    found = {item.label: item.unread_columns for item in listing.page.items}
+    assert found == {"partly": UnreadColumns(1, ("note",))}
+    assert listing.unexplained == 1, "a reader of doubtful does not tell its columns"
+    assert all(item.unread_columns is None for item in listed(columns).page.items)
+
+
+def test_hidden_jobs_read_no_column(columns: SmallHeadwater) -> None:
+    found = listed(columns, ("more", "silent"), unread_columns=True)
+    assert {item.label: item.unread_columns for item in found.page.items} == {
+        "doubtful": UnreadColumns(2, ("amount", "note")),
+        "partly": UnreadColumns(2, ("amount", "note")),
+    }
+    assert found.unexplained == 0
+
+
+def test_the_reply_says_that_only_the_first_tables_were_searched_for_unread_columns(
+    columns: SmallHeadwater, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dataset_answers, "_COLUMNS_SEARCHED", 3)
+    assert listed(columns, unread_columns=True).partial == Partial("nodes", 3)
