@@ -4,7 +4,7 @@
 - ``planted``: goes into the tree that is tested: turns a fault on, and notes which test reaches it
 
     python -m bench.mutations draw --seed 33
-    python -m bench.mutations record CHECKOUT      # a throwaway checkout with its .venv
+    python -m bench.mutations record CHECKOUT      # a throwaway checkout with its own .venv
     python -m bench.mutations run CHECKOUT
     python -m bench.mutations compare BEFORE AFTER
 

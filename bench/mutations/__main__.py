@@ -51,6 +51,9 @@ def _parser() -> argparse.ArgumentParser:
             "--seconds", type=float, default=60, help="of processor time for each fault"
         )
         command.add_argument("--only", type=int, nargs="*", help="numbers of faults")
+        command.add_argument(
+            "--tests", nargs="*", default=[], help="to run where none is noted to reach a fault"
+        )
         command.set_defaults(run=run)
     two = commands.add_parser("compare", help="two results of run side by side")
     two.add_argument("before", type=Path)
@@ -81,10 +84,11 @@ def read_drawn() -> dict[int, Fault]:
 def record(arguments: argparse.Namespace) -> int:
     """Plant and run the suite once with no fault on; the checkout's own failures are noted too."""
     checkout: Path = arguments.checkout.resolve()
+    _check_place(checkout)
     missing = plant(checkout, read_drawn())
     print(f"planted in {checkout}; places that have gone: {missing or 'none'}")
     text = Path(planted.__file__).read_text("utf-8")
-    for folder in (checkout, *checkout.glob(".venv/lib/*/site-packages")):
+    for folder in _folders(checkout):
         (folder / f"{SWITCH}.py").write_text(text, "utf-8")
     (checkout / NOTES).mkdir(exist_ok=True)
     (checkout / NOTES / "missing").write_text(json.dumps(missing), "utf-8")
@@ -92,8 +96,26 @@ def record(arguments: argparse.Namespace) -> int:
     return _pytest(checkout, chosen, ["-p", SWITCH, *arguments.arguments]).returncode
 
 
+def _check_place(checkout: Path) -> None:
+    """Raises SystemExit where the environment, or the product that it imports, is another's: a
+    copied .venv still has the former place in its scripts and its ``__editable__`` files.
+    """
+    asked = "import api, sys; print(sys.prefix, api.__path__[0])"
+    python = checkout / ".venv" / "bin" / "python"
+    said = subprocess.check_output([python, "-c", asked], cwd="/", text=True)
+    if said.split() != [str(checkout / ".venv"), str(checkout / "api")]:
+        raise SystemExit(f"{python} is of another checkout: {said.strip()}")
+
+
+def _folders(checkout: Path) -> tuple[Path, ...]:
+    """Where the switch stands: whatever a process has on its path, it finds one."""
+    return checkout, *checkout.glob(".venv/lib/*/site-packages")
+
+
 def run_each(arguments: argparse.Namespace) -> int:
-    """Each fault alone; adds to faults.json in the checkout's notes, so it can be broken off."""
+    """Each fault alone; adds to faults.json in the checkout's notes, so it can be broken off.
+    Called again, it goes on with those that are not caught yet, with more ``--seconds`` perhaps.
+    """
     checkout: Path = arguments.checkout.resolve()
     notes = checkout / NOTES
     missing = set(json.loads((notes / "missing").read_text("utf-8")))
@@ -102,9 +124,10 @@ def run_each(arguments: argparse.Namespace) -> int:
     results: dict[str, Any] = json.loads(place.read_text("utf-8")) if place.exists() else {}
     for number, fault in read_drawn().items():
         wanted = arguments.only is None or number in arguments.only
-        if number in missing or not wanted or str(number) in results:
+        if number in missing or not wanted or results.get(str(number), {}).get("caught"):
             continue
         tests, left_out = _affordable(reached.get(number, []), costs, arguments.seconds)
+        tests = tests or arguments.tests
         results[str(number)] = {**_caught(checkout, number, tests, arguments.arguments),
                                 "tests": len(tests), "leftOut": left_out}  # fmt: skip
         place.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
@@ -154,14 +177,20 @@ def _caught(
         return {"caught": False, "by": None}
     listed = checkout / NOTES / "tests"
     listed.write_text("\n".join(tests) + "\n", "utf-8")
-    chosen = {"HEADWATER_FAULT": str(number)}
     options = ["-x", "-q", "-p", "no:cacheprovider", "--timeout=120", f"@{listed}", *arguments]
+    switches = [folder / f"{SWITCH}.on" for folder in _folders(checkout)]
+    for switch in switches:
+        switch.write_text(str(number), "utf-8")
     try:
-        done = _pytest(checkout, chosen, options, seconds=_HANG_SECONDS)
+        done = _pytest(checkout, {}, options, seconds=_HANG_SECONDS)
     except subprocess.TimeoutExpired:
         return {"caught": True, "by": "a hang"}
+    finally:
+        for switch in switches:
+            switch.unlink()
     said = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return {"caught": done.returncode != 0, "by": said[0][:200] if said else None}
+    # 1 is a failed test, 2 one that cannot be imported; other codes say that none was run.
+    return {"caught": done.returncode in (1, 2), "by": said[0][:200] if said else None}
 
 
 def _pytest(

@@ -1,8 +1,8 @@
 """Stands in a tree with planted faults as the module ``planted_faults``, also as pytest's plugin.
 
-``active(7)`` is true where HEADWATER_FAULT is 7. Where HEADWATER_FAULT_NOTES names a folder, it
-notes there which test reached which fault, also from processes that the test started, and what
-each test cost.
+``active(7)`` is true where the file ``planted_faults.on`` beside this one says 7, also in a process
+that a test gives an environment of its own. Where HEADWATER_FAULT_NOTES names a folder, it notes
+there which test reached which fault, also from processes that inherit it, and what each test cost.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-_CHOSEN = os.environ.get("HEADWATER_FAULT", "")
+_ON = Path(__file__).with_suffix(".on")
+_CHOSEN = _ON.read_text("utf-8").strip() if _ON.exists() else ""
 _NOTES = os.environ.get("HEADWATER_FAULT_NOTES", "")
 _noted: set[tuple[int, str]] = set()
 
