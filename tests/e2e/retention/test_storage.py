@@ -242,6 +242,22 @@ def test_a_hidden_job_is_not_named(asked: Asked) -> None:
     assert named == ["default/other"]
 
 
+def test_a_hidden_job_of_a_namespace_with_slashes_is_not_named_either(asked: Asked) -> None:
+    run = {"runId": "9b1c1f0e-6f0a-5d6e-8a44-0f7f4f1d2c10"}
+    job, outputs = {"namespace": "spark://prod", "name": "a"}, [{"namespace": "file", "name": "/b"}]
+    event = {"eventTime": "2026-01-01T00:00:00Z", "run": run, "job": job, "outputs": outputs}
+    asked.small.accept(lineage_event({"eventType": "COMPLETE", **event}))
+    asked.small.project()
+
+    def named() -> set[str]:
+        return {each["name"] for each in asked.client.get("/storage").get_json()["by"]["job"]}
+
+    assert "spark%3A%2F%2Fprod/a" in named()
+    wish = {"command": "hide", "node": "job:spark%3A%2F%2Fprod/a", "note": ""}
+    assert asked.client.post("/commands", json=wish).status_code == 202
+    assert "spark%3A%2F%2Fprod/a" not in named()
+
+
 def test_a_sample_is_bounded_and_reaches_from_the_first_to_the_newest(asked: Asked) -> None:
     sample = asked.small.journal.sample(5)
     assert len(sample) == 5

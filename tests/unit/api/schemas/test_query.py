@@ -35,6 +35,11 @@ def test_defaults_stand_for_missing_values() -> None:
     }
 
 
+def test_what_is_expected_of_a_choice_is_a_sentence_however_few_there_are() -> None:
+    expected = [Choice(texts).expected for texts in (("a",), ("a", "b"), ("a", "b", "c"))]
+    assert expected == ["a", "a or b", "a, b or c"]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "value"),
     [
