@@ -15,6 +15,7 @@ In reading order:
 ``loop``               the thread: rounds (interrupted attempts, commands, a batch of subjects),
                        steps of a rebuild, calls from other threads
 ``subject_projector``  the new documents of some subjects, projected together
+``large_subjects``     a large subject is translated on a thread of its own, and the rounds go on
 ``commits``            the writes of a projection, in an order that survives a crash, without
                        elements that the stores hold already
 ``commands``           carries out forget and prune commands

@@ -208,7 +208,8 @@ class CommandRunner:
             new = [key for key in subject_keys if any(map(is_new, outline.get(key, ())))]
             if not new:
                 return outline
-            self._subject_projector.begin(new)
+            if not self._subject_projector.begin(new):
+                self._subject_projector.large.wait()
 
     def _revisions(
         self, plans: Outline, named: Collection[str] | None

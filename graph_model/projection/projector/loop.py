@@ -18,6 +18,7 @@ from graph_model.projection.fullness import FULL, Fullness
 from graph_model.projection.graph_runs import GraphRuns
 from graph_model.projection.projector.commands import CommandRunner
 from graph_model.projection.projector.commits import WRITER_KEY, Commits
+from graph_model.projection.projector.large_subjects import LargeSubjects
 from graph_model.projection.projector.readiness import Activity, GraphProbe, Readiness, Waiters
 from graph_model.projection.projector.rebuild_control import (
     REBUILD_KEY,
@@ -97,10 +98,8 @@ class Rounds:
         self._activity.begin(projecting=bool(keys))
         self.elsewhere = bool(keys) and not self._lease.take()
         self.caught_up = not self.elsewhere
-        taken = 0
-        if keys and not self.elsewhere:
-            taken = self._project(keys)
-        else:
+        taken = self._project(keys) if keys and not self.elsewhere else 0
+        if not taken:
             self._wake_waiting_requests()
         self.took_many = taken >= _MANY_PLANS
         if self.took_many and self._lease.is_shared:
@@ -142,12 +141,14 @@ class Rounds:
         """Leave the documents to the process that rebuilds."""
         self.elsewhere, self.caught_up = True, False
         self.give_way()
-        self._wake_waiting_requests()
         return 0
 
     def _pending(self) -> Sequence[str]:
-        """Commands first: documents that they remove must not be shown even for a moment."""
-        return self._journal.pending(_PLANS_A_BATCH, COMMAND_KIND)
+        """Commands first: documents that they remove must not be shown even for a moment. Large
+        subjects that wait leave no small one out.
+        """
+        most = _PLANS_A_BATCH + len(self._subject_projector.large)
+        return self._journal.pending(most, COMMAND_KIND)
 
     def _wake_waiting_requests(self) -> None:
         """Wake requests of this process whose documents another process has projected."""
@@ -260,8 +261,9 @@ class Projector:
             accepts_new_journal=accepts_new_journal,
             stopping=self._stopping.is_set,
         )
+        self._large = LargeSubjects(self._activity.notify)
         subject_projector = SubjectProjector(
-            stores, self._rules, commands_in_force, commits, self._rebuild_control
+            stores, self._rules, commands_in_force, commits, self._rebuild_control, self._large
         )
         commands = CommandRunner(
             stores,
@@ -428,6 +430,7 @@ class Projector:
     # the thread
 
     def start(self) -> None:
+        self._large.beside = True
         self._thread = threading.Thread(target=self._run, name="projector", daemon=True)
         self._thread.start()
 

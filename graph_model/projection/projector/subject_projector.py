@@ -2,7 +2,8 @@
 
 Where ``projection.attempts`` requires it, the journal notes the attempt first. If a subject has
 more new events than a round takes, the others stay PENDING for the next rounds. If its plan changes
-while it has many events, it is projected in steps (``projection.attempts``).
+while it has many events, it is projected in steps (``projection.attempts``). If it is large, it is
+translated beside the rounds (``large_subjects``).
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from graph_model.errors import Unavailable
 from graph_model.facts import Facts, merge
+from graph_model.producers.producer import CommandEffects
 from graph_model.producers.projections import PRUNED, Projection
 from graph_model.projection.attempts import (
     ATTEMPT_KEY,
@@ -28,6 +31,7 @@ from graph_model.projection.attempts import (
 )
 from graph_model.projection.fullness import held
 from graph_model.projection.projector.commits import Commits
+from graph_model.projection.projector.large_subjects import LargeSubject, LargeSubjects
 from graph_model.projection.projector.rebuild_control import RebuildControl
 from graph_model.projection.projector.rules import CommandsInForce, ProjectionStores, RulesInForce
 from graph_model.stores.documents import Body, DocumentState, StoredDocument
@@ -41,7 +45,7 @@ MANY_TOGETHER: Final = 1_000
 """The log warns at each multiple of this number of documents that are translated together."""
 _BYTES_A_BATCH: Final = 16 << 20
 _BYTES_APART: Final = 1 << 20
-"""A subject with more bytes of new documents waits until the smaller ones of its round are done."""
+"""A subject of whose documents more bytes are to be translated is large (``large_subjects``)."""
 _NOT_SHOWN: Final = frozenset({DocumentState.PENDING, DocumentState.FAILED})
 
 
@@ -58,6 +62,7 @@ class SubjectProjector:
         commands_in_force: CommandsInForce,
         commits: Commits,
         rebuild_control: RebuildControl,
+        large: LargeSubjects,
     ) -> None:
         self._stores = stores
         self._journal = stores.journal
@@ -69,7 +74,7 @@ class SubjectProjector:
         self._finished: Attempt | None = None  # the same, once all of it is done
         self.interrupted: Attempt | None = None
         self.left_some = False
-        self._large_waited = False
+        self.large: Final = large
 
     def take_up(self, noted: Attempt | None) -> None:
         """Begin a round with the journal's note of an attempt, by this process or another."""
@@ -95,29 +100,51 @@ class SubjectProjector:
             self._finished, self.interrupted = self._noted, None
 
     def begin(self, subject_keys: Sequence[str]) -> int:
-        """Project the new documents of as many of these subjects as fit into memory, the large ones
-        apart from the others and in turn with them. Returns how many subjects.
+        """Project the new documents of as many of these subjects as fit into memory, or of a large
+        one that is translated. Returns how many subjects.
         """
-        outline = self._stores.outline(subject_keys, NEW_A_ROUND)
-        chosen = self._in_turn(subject_keys, outline)
-        keys, outline = self._outline(chosen, outline if len(chosen) == len(subject_keys) else None)
+        if (large := self.large.ready(subject_keys)) is not None:
+            if large.key in subject_keys:
+                return self._finish_large(large)
+            self._rules.translation.unlearn(large.documents)  # another process wrote them
+        keys, outline = self._outline(self.large.without(subject_keys))
         attempt = attempt_of(keys, outline)
         changes = (d for key in attempt.keys for d in outline.get(key, ()) if is_new(d))
         # A new event of a known plan only adds facts, so repeating it needs no note.
         only_adds = not any(map(self._rules.translation.needs_all, changes))
         with nullcontext() if only_adds else self.noted(attempt):
-            self._carry_out(attempt, outline)
-        return len(attempt.keys)
+            self._carry_out(attempt, outline, large_apart=True)
+        taken = sum(key not in self.large for key in attempt.keys)
+        if not taken and self.large.begun and not self.large.beside:
+            return self.begin(subject_keys)  # there are no small ones to let pass
+        self.left_some |= bool(self.large)
+        return taken
 
-    def _in_turn(self, subject_keys: Sequence[str], outline: Outline) -> Sequence[str]:
-        """The small subjects, or one large subject after a round in which large ones waited."""
-        large = [key for key in subject_keys if _new_bytes(outline.get(key, ())) > _BYTES_APART]
-        if len(subject_keys) < 2 or not large:
-            return subject_keys
-        apart = set(large)
-        small = [key for key in subject_keys if key not in apart]
-        self._large_waited = bool(small) and not self._large_waited
-        return small if self._large_waited else large[:1]
+    def _finish_large(self, large: LargeSubject) -> int:
+        """Write what was made of a large subject, or translate it anew. Newer documents wait."""
+        projection = large.projection
+        if projection is None or large.basis != self._basis(large.documents):
+            self._rules.translation.unlearn(large.documents)
+            keys, outline = self._outline([large.key])
+            attempt = attempt_of(keys, outline)
+            with self.noted(attempt):
+                self._carry_out(attempt, outline)
+            return 1
+        self._rebuild_control.revisit([large.key])
+        with self.noted(large.attempt):
+            project_apart(
+                large.attempt.keys,
+                lambda _: self._commit({large.key: large.documents}, [projection], large.attempt),
+                lambda key, reason: self._set_aside(key, reason, large.attempt),
+            )
+        self.left_some = True
+        return 1
+
+    def _basis(self, documents: Sequence[StoredDocument]) -> object:
+        """Equal as long as the same documents give the same projection."""
+        states = self._journal.states([document.position for document in documents])
+        rules, epoch = self._rules.translation, self._commands_in_force.epoch
+        return rules, epoch, [states.get(document.position) for document in documents]
 
     def _outline(
         self, subject_keys: Sequence[str], outline: Outline | None = None
@@ -180,26 +207,62 @@ class SubjectProjector:
         if self.interrupted is None:
             self._finished = noted
 
-    def _carry_out(self, attempt: Attempt, outline: Outline) -> None:
+    def _carry_out(self, attempt: Attempt, outline: Outline, *, large_apart: bool = False) -> None:
         project_apart(
             attempt.keys,
-            lambda some: self._project(some, outline, attempt),
+            lambda some: self._project(some, outline, attempt, large_apart=large_apart),
             lambda key, reason: self._set_aside(key, reason, attempt),
         )
 
-    def _project(self, subject_keys: Sequence[str], outline: Outline, attempt: Attempt) -> None:
+    def _project(
+        self,
+        subject_keys: Sequence[str],
+        outline: Outline,
+        attempt: Attempt,
+        *,
+        large_apart: bool,
+    ) -> None:
         self._rebuild_control.revisit(subject_keys)
         asked = {subject_key: outline.get(subject_key, ()) for subject_key in subject_keys}
         read = self._documents(asked)
-        gathered = [attempt.among(documents) for documents in read.values()]
+        gathered = {key: attempt.among(documents) for key, documents in read.items()}
         effects = self._commands_in_force.among(
-            document for documents in gathered for document in documents
+            document for documents in gathered.values() for document in documents
         )
+        if large_apart:
+            for key in [key for key in gathered if _is_large(gathered[key])]:
+                self._set_large_apart(key, gathered.pop(key), effects, attempt)
         projections = [
-            self._rules.translation.project(documents, effects) for documents in gathered
+            self._rules.translation.project(documents, effects) for documents in gathered.values()
         ]
-        in_steps = [subject_key for subject_key in subject_keys if subject_key not in read]
-        for place, subject_key in enumerate(read):
+        for subject_key in subject_keys:
+            if subject_key not in read:
+                self._project_in_steps(subject_key, asked[subject_key], attempt)
+        self._commit(gathered, projections, attempt)
+
+    def _set_large_apart(
+        self,
+        subject_key: str,
+        documents: Sequence[StoredDocument],
+        effects: CommandEffects,
+        attempt: Attempt,
+    ) -> None:
+        def make() -> LargeSubject:
+            project = partial(self._rules.translation.project, documents, effects)
+            own = replace(attempt, keys=(subject_key,))
+            return LargeSubject(subject_key, own, documents, self._basis(documents), project)
+
+        self.large.add(subject_key, make)
+
+    def _commit(
+        self,
+        gathered: Mapping[str, Sequence[StoredDocument]],
+        projections: list[Projection],
+        attempt: Attempt,
+    ) -> None:
+        """Write the projections of these documents, in their order."""
+        in_steps: list[str] = []
+        for place, subject_key in enumerate(gathered):
             # An attempt that broke off may have written documents that a command has named since.
             broken_off = self.interrupted is not None and subject_key in self.interrupted.keys
             if projections[place].unsettled or (broken_off and projections[place].dropped):
@@ -210,9 +273,9 @@ class SubjectProjector:
                     everything = attempt.among(self._journal.documents_of(subject_key))
                     projections[place] = self._commands_in_force.revise(everything)
         for subject_key in in_steps:
-            self._project_in_steps(subject_key, asked[subject_key], attempt)
-        if read:
-            self._commits.commit(self._held_back(gathered, projections))
+            self._project_in_steps(subject_key, gathered[subject_key], attempt)
+        if gathered:
+            self._commits.commit(self._held_back(tuple(gathered.values()), projections))
 
     def _long(self, subject_keys: Sequence[str]) -> set[str]:
         """The subjects with more events than are projected at once."""
@@ -356,6 +419,11 @@ def _within_bounds(subject_keys: Sequence[str], outline: Outline) -> Sequence[st
         if total > _BYTES_A_BATCH and place:
             return subject_keys[:place]
     return subject_keys
+
+
+def _is_large(documents: Sequence[StoredDocument]) -> bool:
+    """A known plan comes without its body, and costs nothing."""
+    return sum(len(document.body) for document in documents) > _BYTES_APART
 
 
 def _new_bytes(documents: Sequence[StoredDocument]) -> int:

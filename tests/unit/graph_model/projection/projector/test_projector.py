@@ -15,7 +15,6 @@ from graph_model.errors import GraphRejected, GraphUnavailable
 from graph_model.facts import ArrivalRow, ExecutionRow, Facts, merge
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.producers.spline.gathering import gather, read_event_document, read_plan_document
-from graph_model.projection.projector import subject_projector
 from graph_model.projection.projector.readiness import Waiters
 from graph_model.projection.run_window import RunWindow
 from graph_model.stores.documents import DocumentState, Receipt, Submission
@@ -527,23 +526,6 @@ def numbered_id(number: int) -> str:
 
 def numbered(number: int) -> Submission:
     return plan(a_plan(id=numbered_id(number)))
-
-
-def test_a_large_subject_waits_for_the_small_ones_of_its_round_and_then_has_its_turn(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(subject_projector, "_BYTES_APART", 5_000)
-    plans = [
-        a_plan(id=f"plan-{place}", extraInfo={"appName": "demo", "text": "x" * size})
-        for place, size in enumerate((9_000, 8_000, 10, 10, 10))
-    ]
-    headwater = small_headwater()
-    headwater.accept(*(submission(PLAN_KIND, one) for one in plans))
-    done = []
-    while headwater.projector.project_pending():
-        states = [headwater.journal.documents_of(one["id"])[0].state for one in plans]
-        done.append([place for place, one in enumerate(states) if one != DocumentState.PENDING])
-    assert done == [[2, 3, 4], [0, 2, 3, 4], [0, 1, 2, 3, 4]]
 
 
 def test_the_projector_gathers_for_longer_while_many_documents_come(
