@@ -39,6 +39,7 @@ from graph_model.picture.json_form import page_reply, to_json
 from graph_model.picture.view import JobReference
 from graph_model.producers.openlineage.events.accumulate import accumulate, separate_runs
 from graph_model.producers.openlineage.events.documents import RunEvent, run_key
+from graph_model.producers.openlineage.events.facets import spelled_run_id
 from graph_model.stores.catalogue_values import RunSummary
 from graph_model.stores.documents import DocumentState, StoredDocument
 from graph_model.stores.pages import Page
@@ -169,7 +170,7 @@ def one_run(
     Raises NotFound, also for a run of a hidden job unless ``sources`` opens hidden nodes.
     """
     try:
-        tree = RunTrees(sources).tree(run_id, at, now)
+        tree = RunTrees(sources).tree(spelled_run_id(run_id), at, now)
     except NotFound:
         return _reported(sources, run_id)
     job = tree.branch.run.job

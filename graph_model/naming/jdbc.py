@@ -320,12 +320,15 @@ def _oracle(driver: JdbcDriver, rest: str, rules: Rules) -> Database:
         hosts, slash, name = address.partition("/")
         if not slash:
             hosts, name = _host_and_sid(address)
+    case = dict(rules.identifier_cases).get(driver.name, "")
     if not hosts:
-        return Database(f"jdbc:oracle:thin:@{name}", "", "", _ALIAS, shared=True)
+        return Database(f"jdbc:oracle:thin:@{name}", "", "", _ALIAS, shared=True, case=case)
     listed = _hosts(hosts, driver, driver.port, rules)
     shared = not set(listed.split(",")) <= set(rules.loopback_hosts)
     service = re.split(r"[/:?;&=\s]", name, maxsplit=1)[0].lower()
-    return Database(f"jdbc:oracle:thin:@//{listed}/", service, "", driver, shared)
+    # A service's name has no case: it is part of the URL, for the engine's case is that of tables.
+    url = f"jdbc:oracle:thin:@//{listed}/{service}"
+    return Database(url, "", "", driver, shared, case)
 
 
 # A net service name takes the place of host and service, as an embedded path does.

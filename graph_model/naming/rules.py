@@ -155,9 +155,10 @@ class Rules:
     # (JDBC driver or scheme, "lower" or "upper"): engines to which Orders and ORDERS are one table
     # unless somebody quoted them. All spellings, quoted ones too, meet in the engine's own case.
     identifier_cases: tuple[tuple[str, str], ...] = (
-        ("awsathena", "lower"), ("databricks", "lower"), ("hive2", "lower"), ("impala", "lower"),
-        ("mariadb", "lower"), ("mysql", "lower"), ("presto", "lower"), ("redshift", "lower"),
-        ("snowflake", "upper"), ("trino", "lower"),
+        ("awsathena", "lower"), ("databricks", "lower"), ("db2", "upper"), ("hive2", "lower"),
+        ("impala", "lower"), ("mariadb", "lower"), ("mysql", "lower"), ("oracle", "upper"),
+        ("presto", "lower"), ("redshift", "lower"), ("sap", "upper"), ("snowflake", "upper"),
+        ("trino", "lower"),
     )  # fmt: skip
 
     # --- catalog names ---------------------------------------------------------------------------

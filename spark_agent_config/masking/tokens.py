@@ -264,8 +264,8 @@ _BEFORE_DIGESTS: Final = (
     "sk- lin_oauth_ sntryu_ sntrys_ bkua_ bkat_ bkaj_ bkpt_ CCIPAT_ CCIPRJ_ squ_ sqp_ sqa_ sgp_ "
     "zpka_ depot_ e2b_ emb_ st. "
     "pat dapi dose dkea dsap dop_v1_ doo_v1_ dor_v1_ lsv2_pt_ lsv2_sk_ ls__ sdk- mob- api- "
-    "live_ test_ key- pubkey- waka_ access-sandbox- access-development- access-production- pul- xaat- "
-    "xapt- sk_ fc- signkey- packagist_ rootly_ slk_ cs scp-live- scp-test- s-s4t2ud- "
+    "live_ test_ key- pubkey- access-sandbox- access-development- access-production- pul- xaat- "
+    "waka_ xapt- sk_ fc- signkey- packagist_ rootly_ slk_ cs scp-live- scp-test- s-s4t2ud- "
     "u-s4t2ud- 1000. SK v1.0- pat-na1- pat-na2- pat-eu1- pat-ap1- HRKU-"
 )
 _PREFIXES: Final = f"{_TELLING} {_KEY_IDS} {_BEFORE_DIGESTS}".split()

@@ -10,7 +10,6 @@ is set aside alone.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -29,6 +28,7 @@ from graph_model.producers.openlineage.events.facets import (
     DECLARATION_FACET,
     DeclarationFacet,
     Facets,
+    is_uuid,
     read_facets,
     read_nanoseconds,
     read_run_id,
@@ -48,7 +48,6 @@ TERMINAL: Final = (COMPLETE, FAIL, ABORT)
 _MOST_LEVELS: Final = 200
 _LONGEST_KEY: Final = 200
 _MILLISECOND: Final = 1_000_000
-_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +190,7 @@ def run_home(event: RunEvent) -> str:
 
     The specification requires UUIDs. Runs of two clients that both count from 1 must stay two runs.
     """
-    return "" if _UUID.fullmatch(event.run_id) else event.job.namespace
+    return "" if is_uuid(event.run_id) else event.job.namespace
 
 
 # --- the three kinds -----------------------------------------------------------------------------

@@ -433,15 +433,30 @@ def read_dataset_version(body: JsonObject, _: str) -> Version | None:
     return version_of_text(body.get("datasetVersion"))
 
 
+_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}", re.IGNORECASE)
+
+
 def read_run_id(fields: JsonObject, path: str) -> str:
-    """Any string, or a number: not every client sends the UUID that the specification requires."""
+    """Any string, or a number: not every client sends the UUID that the specification requires. A
+    UUID has one spelling, whatever case its client sends: RFC 9562, section 4.
+    """
     value = fields.get("runId")
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18:
         return str(value)
     run_id = read_text(fields, "runId", path).strip()
     if len(run_id) > _LONGEST_RUN_ID:
         raise InvalidDocument(join(path, "runId"), f"at most {_LONGEST_RUN_ID} characters")
-    return run_id
+    return spelled_run_id(run_id)
+
+
+def is_uuid(run_id: str) -> bool:
+    """With or without hyphens."""
+    return _UUID.fullmatch(run_id) is not None
+
+
+def spelled_run_id(run_id: str) -> str:
+    """A UUID in lower case; any other id as it is."""
+    return run_id.lower() if is_uuid(run_id) else run_id
 
 
 def _read_run_reference(fields: JsonObject, path: str) -> RunReference:

@@ -74,7 +74,7 @@ ONE: dict[str, list[tuple[str, str] | str]] = {
     ],
     "mysql": [("mysql://h:3306", NAME2), ("mysql://H", "DB.T"), ("mysql://H", "`db`.`t`"), "jdbc:mysql://h/Db:T"],
     "crate": [("crate://h:5432", NAME3), ("crate://h", NAME3), "jdbc:crate://h/db:s.t"],
-    "db2": [("db2://h:50000", NAME3), "jdbc:db2://h:50000/db:currentSchema=s;:t"],
+    "db2": [("db2://h:50000", NAME3), ("db2://h", "DB.S.T"), "jdbc:db2://h:50000/db:currentSchema=s;:t"],
     "hive": [("hive://h:9083", NAME2), ("hive://H", "DB.T"), ("hive://H", '`db`."t"')],
     "hive server": [("hive2://h:10000", "DB.t"), "jdbc:hive2://h:10000/db:t"],
     "impala": [("impala://h:21050", NAME2), "jdbc:impala://h:21050/db:t"],
@@ -83,6 +83,7 @@ ONE: dict[str, list[tuple[str, str] | str]] = {
         ("oracle://h:1521", "svc.s.t"),
         ("oracle://H", "SVC.s.t"),
         ("oracle://H", 'SVC."s"."t"'),
+        ("oracle://H", "svc.S.T"),
         "jdbc:oracle:thin:@h:1521:svc:s.t",
     ],
     "postgres": [

@@ -17,7 +17,7 @@ from graph_model.producers.openlineage.events.documents import (
     read_event,
     subject_key,
 )
-from graph_model.producers.openlineage.events.facets import read_nanoseconds
+from graph_model.producers.openlineage.events.facets import Parent, read_nanoseconds, value_of
 from tests.openlineage_facts import facts_of_declaration, facts_of_run
 from tests.places import places
 
@@ -169,6 +169,24 @@ def test_two_jobs_whose_joined_names_are_equal_are_two_subjects():
 def test_a_subject_key_is_short_whatever_the_run_id():
     event = read_event({**RUN, "run": {"runId": "x" * 500}})
     assert len(subject_key(event)) <= 200
+
+
+@pytest.mark.parametrize(
+    ("sent", "read"),
+    [
+        ("7F2F3C52-5A0F-5C0E-9F0E-1C2B3A4D5E6F", "7f2f3c52-5a0f-5c0e-9f0e-1c2b3a4d5e6f"),
+        ("7F2F3C525A0F5C0E9F0E1C2B3A4D5E6F", "7f2f3c525a0f5c0e9f0e1c2b3a4d5e6f"),
+        ("Run-7", "Run-7"),
+    ],
+)
+def test_the_case_of_a_uuid_makes_no_second_run(sent, read):
+    parent = {"run": {"runId": sent}, "job": JOB}
+    event = read_event({**RUN, "run": {"runId": sent, "facets": {"parent": parent}}})
+    assert isinstance(event, RunEvent)
+    assert subject_key(event) == f"run:{read}"
+    parsed = value_of(event.run_facets, "parent", Parent)
+    assert parsed is not None
+    assert (event.run_id, parsed.parent.run_id) == (read, read)
 
 
 @pytest.mark.parametrize("kind", [None, "", "start", "HEARTBEAT"])
