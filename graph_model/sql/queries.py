@@ -315,6 +315,7 @@ class QueryReader(NameReader):
         self._around(node, frame)
         if (match := node.args.get("match")) is not None and frame.sources:
             frame.sources.append(self._matched(match, frame.sources.pop(), frame))
+            frame.forget()
         return frame
 
     def _matched(self, node: exp.MatchRecognize, source: FromItem, frame: SelectScope) -> FromItem:

@@ -96,6 +96,25 @@ class SelectScope:
     variables: dict[str, FromItem] = field(default_factory=dict)  # rows of MATCH_RECOGNIZE
     selected: bool = False  # in HAVING and QUALIFY an alias comes before an unknown column
     influences: Influences = field(default_factory=Influences)
+    places: dict[str, list[int]] = field(default_factory=dict)  # of sources, by their last names
+    indexed: int = 0  # the sources that have their place there
+
+    def named(self, qualifier: Parts) -> Iterator[FromItem]:
+        """The sources that a qualifier may mean. A query may join thousands."""
+        if self.indexed > len(self.sources):
+            self.forget()
+        for place in range(self.indexed, len(self.sources)):
+            if name := self.sources[place].name:
+                self.places.setdefault(name[-1].lower(), []).append(place)
+        self.indexed = len(self.sources)
+        for place in self.places.get(qualifier[-1].lower(), ()):
+            if self.sources[place].answers(qualifier):
+                yield self.sources[place]
+
+    def forget(self) -> None:
+        """A source has another name."""
+        self.places.clear()
+        self.indexed = 0
 
 
 @dataclass(slots=True)
@@ -165,7 +184,7 @@ class NameReader:
         """The sources that a qualifier may mean, innermost first."""
         at: SelectScope | None = frame
         while at is not None:
-            yield from (source for source in at.sources if source.answers(qualifier))
+            yield from at.named(qualifier)
             if len(qualifier) == 1 and (rows := at.variables.get(qualifier[0].lower())) is not None:
                 yield rows
             at = at.parent
@@ -243,6 +262,7 @@ class NameReader:
 
     def _in_frame(self, name: str, frame: SelectScope) -> ColumnValue | None:
         """The meaning of a name in one SELECT; None where it has none there."""
+        self.step(len(frame.sources) // 8)
         if (shared := frame.shared.get(name.lower())) is not None:
             return shared
         definite = [v for s in frame.sources if (v := s.relation.definite(name)) is not None]
