@@ -23,7 +23,7 @@ from graph_model.producers.openlineage.events.documents import (
 )
 from graph_model.producers.openlineage.plans import heads_of
 from graph_model.producers.registry import Translation
-from graph_model.producers.spline import plans
+from graph_model.producers.spline import plan_logic, plans
 from graph_model.producers.spline.documents import PLAN_KIND, read_plan
 from graph_model.producers.spline.documents import read_event as read_execution_event
 from graph_model.producers.spline.executions import translate_execution
@@ -408,3 +408,9 @@ def test_a_name_beyond_any_bound_is_set_aside(monkeypatch: pytest.MonkeyPatch) -
         plan_facts(a_plan([a_read("s3://lake/a")], [], "r") | {"name": "n" * 2_000})
     with pytest.raises(InvalidDocument, match="more than 1,000 characters"):
         run_of(a_run([], []) | {"job": {"namespace": "etl", "name": "n" * 2_000}})
+
+
+def test_the_derivations_of_a_column_are_one_text_of_a_bounded_length() -> None:
+    text = plan_logic._alternatives(("b" * 15_000, "a" * 15_000))
+    assert len(text) <= plan_logic._MAX_ALTERNATIVES_CHARACTERS
+    assert text.startswith("aaa")

@@ -140,6 +140,18 @@ def test_the_heads_of_twenty_thousand_plans_are_remembered() -> None:
     assert all(map(heads.find, plans))
 
 
+def test_the_heads_of_plans_are_forgotten_by_one_thread_at_a_time() -> None:
+    heads, alone = PlanHeads(), []
+
+    class Kept(dict[str, Any]):
+        def clear(self) -> None:
+            alone.append(heads._lock.locked())
+
+    heads._kept = Kept()  # type: ignore[assignment]
+    heads.forget_all()
+    assert alone == [True]
+
+
 # --- the memory itself ---------------------------------------------------------------------------
 
 

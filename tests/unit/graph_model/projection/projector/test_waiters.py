@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from graph_model.projection.projector import readiness
 from graph_model.projection.projector.readiness import Waiters
+from tests.projections import SmallHeadwater
 
 SOON = 60.0
 
@@ -70,6 +71,14 @@ def test_the_oldest_are_forgotten_where_there_are_too_many() -> None:
     assert not waits.wait([0], 0.0)
     assert waits.wait([1], 0.0)
     assert waits.wait([most], 0.0)
+
+
+def test_why_nothing_is_projected_is_told_only_while_nothing_is(headwater: SmallHeadwater) -> None:
+    state = headwater.projector._readiness
+    state.fail("no answer")
+    assert headwater.projector.failure == "no answer"
+    state.end()
+    assert headwater.projector.failure is None
 
 
 def test_a_pause_ends_when_somebody_begins_to_wait() -> None:
