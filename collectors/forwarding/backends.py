@@ -284,6 +284,14 @@ def _own_path(kind: DocumentKind) -> str:
     return _EVENTS_PATH if kind in EVENT_KINDS else _SPLINE_PATHS[kind]
 
 
+class ComeLater(Unavailable):
+    """A destination has refused for now; ``seconds``: its ``Retry-After``, 0 for none."""
+
+    def __init__(self, reason: str, seconds: int) -> None:
+        super().__init__(reason)
+        self.seconds = seconds
+
+
 class HttpBackend:
     """Posts each message, over one connection that stays open. Redirects are not followed: they
     would take the secret along. Proxies and certificates are those of the environment.
@@ -343,7 +351,8 @@ class HttpBackend:
         reason = f"{answer.status_code} {_shown(text, self._secret)}".strip()
         if answer.status_code in _REFUSED:
             raise InvalidInput(reason)
-        raise Unavailable(reason)
+        after = answer.headers.get("Retry-After", "")
+        raise ComeLater(reason, int(after) if after.isdecimal() and len(after) < 5 else 0)
 
 
 def _beginning(answer: requests.Response) -> str:

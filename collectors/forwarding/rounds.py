@@ -24,6 +24,7 @@ from collectors.forwarding.backends import (
     LIMITS,
     Backend,
     BackendLimits,
+    ComeLater,
     ForwardTarget,
     OutgoingMessage,
     open_backend,
@@ -66,6 +67,7 @@ class RoundResult:
     sent: set[int] = field(default_factory=set)
     refused: list[DeadLetter] = field(default_factory=list)
     failure: str = ""
+    seconds: int = 0  # that the destination wants to be left alone, 0: it said nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,8 @@ class Forwarding:
                     log.exception("%s", self.name)
                 log.warning("%s waits %.0f s: %s", self.name, pause, error)
                 self._note(_reason(error))
-                more, rest = False, pause
+                asked = error.seconds if isinstance(error, ComeLater) else 0
+                more, rest = False, max(pause, asked)
                 pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
             if (once and not more) or wait(rest):
                 return
@@ -163,7 +166,7 @@ class Forwarding:
             noted = (state, position, ahead, len(result.sent), result.refused)
             self._note_done(partial(self._states.advance, *noted))
         if result.failure:
-            raise Unavailable(result.failure)
+            raise ComeLater(result.failure, result.seconds)
         if state.failure:
             self._note("")
         return again or bool(batch)
@@ -181,7 +184,7 @@ class Forwarding:
         settled = (self.name, gone | (result.done - refused), len(result.sent), result.refused)
         self._note_done(partial(self._states.settle, *settled))
         if result.failure:
-            raise Unavailable(result.failure)
+            raise ComeLater(result.failure, result.seconds)
         return True
 
     # --- one batch -------------------------------------------------------------------------------
@@ -203,6 +206,7 @@ class Forwarding:
             result.sent |= part.sent
             result.refused += part.refused
             result.failure = result.failure or part.failure
+            result.seconds = max(result.seconds, part.seconds)
         self._partly = {place: n for place, n in self._partly.items() if place not in result.done}
         return result
 
@@ -275,6 +279,7 @@ class Forwarding:
                 if not isinstance(error, HeadwaterError):
                     log.exception("%s, document %d", self.name, document.position)
                 result.failure = _reason(error)
+                result.seconds = error.seconds if isinstance(error, ComeLater) else 0
                 self._backends.pop(lane, None)  # its secret may be another one by then
                 return
             else:

@@ -413,6 +413,23 @@ def test_a_round_ends_between_two_documents_once_the_process_is_to_stop(estate: 
     assert (len(backend.bodies), state.position, state.failure) == (1, 1, "")
 
 
+def test_a_destination_is_left_alone_for_as_long_as_it_says(
+    estate: Estate, server: RecordingServer
+) -> None:
+    estate.take(RUN_EVENT_KIND, run_event(1))
+    server.answer = lambda _: (429, {"Retry-After": "120"})
+    waited: list[float] = []
+
+    def wait(seconds: float) -> bool:
+        waited.append(seconds)
+        return seconds > 0
+
+    estate.states.add("there", checked(ForwardTarget("openlineage", server.url)).text, 0)
+    Forwarding("there", estate.journal, estate.states, estate.events, lambda: NOW).run(wait)
+    assert waited[-1] == 120
+    assert (estate.states.get("there").letters, len(server.received)) == (0, 1)
+
+
 def test_an_error_that_nobody_expects_waits_like_a_failure(estate: Estate) -> None:
     estate.take(RUN_EVENT_KIND, run_event(1))
 
