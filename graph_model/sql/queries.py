@@ -690,8 +690,8 @@ class QueryReader(NameReader):
         """``FROM t, t.items i``: an array of the table, as Redshift and BigQuery have it."""
         if len(parts) < 2:
             return None
-        for source in frame.sources:
-            if source.name and source.answers(parts[:1]) and len(source.name) == 1:
+        for source in frame.named(parts[:1]):
+            if len(source.name) == 1:
                 value = self._of_source(source, parts[1])
                 for name in parts[2:]:
                     value = value.field(name)
@@ -973,7 +973,7 @@ class QueryReader(NameReader):
     def _is_source(self, node: exp.Column, frame: SelectScope) -> bool:
         """``(t).a``: whether a table has this name."""
         name = (self.names.identifier(node.this),)
-        return any(source.name and source.answers(name) for source in frame.sources)
+        return next(frame.named(name), None) is not None
 
     def _called(self, node: exp.Dot, frame: SelectScope) -> ColumnValue:
         """``dbo.f(a)``, ``t.doc.query('…')``: the value of a method is of its document."""
