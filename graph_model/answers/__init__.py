@@ -20,7 +20,7 @@ In reading order:
 ``dataset_writes``      the history of a dataset, and its last writer
 ``columns``             all columns, and one column with its definition in words
 ``plans``               one plan: its operations, its column edges
-``classifications``     tags, and the columns of a class
+``classifications``     tags, and the columns of a class, on the way of its data along columns
 ``counts``              runs, jobs, datasets and namespaces by hour or day
 ``impact``              everything downstream as a table; the effects of a changed column or plan
 ``difference``          changes between two times, executions, plans or schemas

@@ -11,8 +11,8 @@ order:
 ``catalogs``     catalog names: ``<authority>/<database>.<table>`` for the spellings of all engines
 ``jdbc``         JDBC URLs, and the columns of queries
 ``uris``         dataset identity: one canonical URI for all spellings of one dataset, of a table
-                 about a table (Iceberg's ``t.snapshots``) too
-``openlineage``  OpenLineage's (namespace, name) pairs as URIs for :func:`normalise`
+                 about a table (Iceberg's ``t.snapshots``) too; OpenLineage's pairs
+                 (namespace, name) and back
 ``rules_json``   the rules as JSON, for a platform team to read, change, preview and apply
 
 Secrets are masked by ``spark_agent_config.masking``, the listener's own masker.
@@ -39,11 +39,6 @@ from graph_model.naming.containment import (
     varying_part,
 )
 from graph_model.naming.jdbc import query_lineage, without_query
-from graph_model.naming.openlineage import (
-    openlineage_pair,
-    openlineage_symlink,
-    openlineage_uri,
-)
 from graph_model.naming.partitions import mask_literal, partition_pairs, partition_text, stable_text
 from graph_model.naming.rules import DEFAULT_RULES, JobName, Rules, job_name, rules_digest
 from graph_model.naming.uris import (
@@ -51,6 +46,9 @@ from graph_model.naming.uris import (
     DatasetName,
     metadata_table,
     normalise,
+    openlineage_pair,
+    openlineage_symlink,
+    openlineage_uri,
     tables_of,
     without_hosts,
 )
