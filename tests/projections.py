@@ -99,7 +99,7 @@ class ProjectorOnDemand(Projector):
 class SmallHeadwater:
     """Everything in memory; ``project`` runs the projector until nothing is pending."""
 
-    journal: JournalOfProcesses
+    journal: Journal
     graph: MemoryGraph
     generations: Generations
     projector: Projector
@@ -126,6 +126,11 @@ class SmallHeadwater:
             tuple(sorted(self.graph.scan(), key=lambda element: element.id)),
             tuple(sorted(self.catalogue.scan(), key=repr)),
         )
+
+    def kill_rebuilding_process(self) -> None:
+        """The process that rebuilds is gone; another may take its lease."""
+        assert isinstance(self.journal, JournalOfProcesses)
+        self.journal.kill_rebuilding_process()
 
     def project_through(self, graph: Any = None, journal: Any = None) -> None:
         """Have another projector go on, which sees stand-ins for the graph or the journal."""

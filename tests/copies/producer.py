@@ -80,7 +80,7 @@ class Copies:
         return (Reported(COPY_KIND, VERSION, document),) if is_copy else ()
 
     def submission(self, reported: Reported) -> Submission:
-        masked = mask_secrets(read_object(reported.document, ""))
+        masked = read_object(mask_secrets(reported.document), "")
         key = f"run:{read_copy(masked).run}"
         return make_submission(COPY_KIND, VERSION, key, "", compact_json(masked))
 

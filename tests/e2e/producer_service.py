@@ -126,10 +126,15 @@ class FullDisk(Journal):
     full = False
 
     def accept(
-        self, submissions: Sequence[Submission], receipt: Receipt, *, remember: bool = True
+        self,
+        submissions: Sequence[Submission],
+        receipt: Receipt,
+        *,
+        remember: bool = True,
+        makes_room: bool = False,
     ) -> tuple[int, ...]:
         self._refuse()
-        return super().accept(submissions, receipt, remember=remember)
+        return super().accept(submissions, receipt, remember=remember, makes_room=makes_room)
 
     def acknowledge(self, raw_hash: str, scope: str, receipt: Receipt) -> bool:
         self._refuse()

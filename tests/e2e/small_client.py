@@ -131,7 +131,7 @@ class CallOn(Call):
         answer = self.client.open(path, method=method, data=body, content_type=content_type)
         if answer.status_code >= 300:
             raise HeadwaterError(answer.get_json()["message"])
-        return Answered(answer.text, answer.headers)
+        return Answered(answer.text, dict(answer.headers))
 
 
 def command(client: FlaskClient, line: str) -> tuple[int, str]:

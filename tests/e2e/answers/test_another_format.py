@@ -288,7 +288,7 @@ def outcome_of(rounds: list[list[Submission]], step: int) -> object:
     def start() -> SmallHeadwater:
         projector = Projector(
             FragileStore(journal, fault, "conclude", "settle", "set_meta"),  # type: ignore[arg-type]
-            FragileGraph(graph, fault),  # type: ignore[arg-type]
+            FragileGraph(graph, fault),
             FragileGenerations(generations, fault),  # type: ignore[arg-type]
             producers=FORMATS,
         )

@@ -83,9 +83,8 @@ class Viewer:
     def ran(self, plan_id: str, at: int, **changes: Any) -> str:
         """A run; the event's id."""
         self.take(event(an_event(START + at, planId=plan_id, **changes)))
-        return self.events(timestampStart=START + at, timestampEnd=START + at)["items"][0][
-            "executionEventId"
-        ]
+        reply = self.events(timestampStart=START + at, timestampEnd=START + at)
+        return str(reply["items"][0]["executionEventId"])
 
     def run(self, name: str, at: int, target: str, *sources: str, **more: Any) -> str:
         """A plan and a run of it; the event's id."""

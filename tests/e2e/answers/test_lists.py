@@ -180,7 +180,8 @@ def test_tables_are_filtered_by_owner_and_by_what_no_visible_job_reads(
 ) -> None:
     """``load`` writes a, ``sum`` reads it and writes b, ``mend`` reads and writes b."""
     finance = {"ownership": {"owners": [{"name": "Finance"}]}}
-    flows = (("load", "raw", "a", finance), ("sum", "a", "b", {}), ("mend", "b", "b", {}))
+    nobody: dict[str, dict[str, list[dict[str, str]]]] = {}
+    flows = (("load", "raw", "a", finance), ("sum", "a", "b", nobody), ("mend", "b", "b", nobody))
     for number, (name, source, target, facets) in enumerate(flows):
         output = {"namespace": "s3://lake", "name": target, "facets": facets}
         event = {

@@ -42,7 +42,7 @@ def uri(table: str) -> str:
 def moving(former: str, current: str, number: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """The two plans of a rename that moves the data."""
     told = {"from": end(former, uri(former)), "to": end(current, uri(current))}
-    write = {"append": False, "extra": {"renamed": told}}
+    write: dict[str, Any] = {"append": False, "extra": {"renamed": told}}
     moved = job("swap", uri(current), number, source=uri(former), **write)
     emptied = without_query(job("swap", uri(former), number + 1, **write))
     return moved, emptied

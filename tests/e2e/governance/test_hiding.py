@@ -398,8 +398,8 @@ def state(
         reply = client.post("/declarations", json={"declarations": [one]}, headers=admin)
         assert reply.status_code == 201, reply.text
     for column in tagged:
-        node = {"node": f"column:{LAKE}/{column}"}
-        reply = client.put("/classifications/PII", json=node, headers=admin)
+        named = {"node": f"column:{LAKE}/{column}"}
+        reply = client.put("/classifications/PII", json=named, headers=admin)
         assert reply.status_code == 200, reply.text
     for node in hidden:
         body = {"command": "hide", "node": node}

@@ -23,7 +23,7 @@ OF_OTHERS = (
     {"Sec-Fetch-Site": "cross-site"},
     {"Sec-Fetch-Site": "same-site", "Origin": ELSEWHERE},
 )
-OURS = (
+OURS: tuple[dict[str, str], ...] = (
     {},
     {"Origin": OWN},
     {"Origin": OWN, "Sec-Fetch-Site": "same-origin"},

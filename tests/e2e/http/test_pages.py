@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from werkzeug.test import TestResponse
 
 from api.http import blueprint
 from api.http.blueprint import DescribedApi
@@ -109,7 +108,7 @@ def test_nothing_else_is(server: Headwater, path: str) -> None:
         assert b"hidden words" not in raw.data + decoded.data
 
 
-def got(server: Headwater, path: str, encoding: str = "identity") -> TestResponse:
+def got(server: Headwater, path: str, encoding: str = "identity") -> Any:
     with server.client.get(path, headers={"Accept-Encoding": encoding}) as response:
         response.get_data()
         return response

@@ -207,7 +207,8 @@ def test_two_queries_that_tell_it_support_it_both(headwater: SmallHeadwater) -> 
 @pytest.mark.parametrize("facet", ["gcp_dataproc_spark", "gcp_dataproc"])
 def test_on_dataproc_every_event_tells_the_application(facet: str) -> None:
     """The compatibility suite's events have the application id nowhere else."""
-    end = command("COMPLETE", 1, **{facet: {"appId": APP, "appName": "demo", "projectId": "p"}})
+    told: Json = {facet: {"appId": APP, "appName": "demo", "projectId": "p"}}
+    end = command("COMPLETE", 1, **told)
     del end["run"]["facets"]["spark_properties"]
     made = asked_of([plan(), ran(1.2), lineage_event(end)])
     assert len(history(client_of(made, NOW))) == 1
@@ -437,7 +438,7 @@ def test_clients_with_other_job_namespaces_report_one_job(above: str) -> None:
 
 
 def test_the_run_tag_names_the_namespace_of_both() -> None:
-    tags = {"tags": {"tags": [{"key": "namespace", "value": "hr", "source": "CONFIG"}]}}
+    tags: Json = {"tags": {"tags": [{"key": "namespace", "value": "hr", "source": "CONFIG"}]}}
     events = [
         application("START", 0, **details(), **tags),
         command("COMPLETE", 1, **tags),

@@ -18,7 +18,8 @@ from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater
 
 NOW = 1_900_000_000_000
-IN, OUT = {"namespace": "s3://lake", "name": "raw"}, {"namespace": "s3://lake", "name": "curated"}
+IN = {"namespace": "s3://lake", "name": "raw"}
+OUT = {"namespace": "s3://lake", "name": "curated"}
 
 
 @pytest.fixture
@@ -163,8 +164,8 @@ def emit(client: OpenLineageClient) -> None:
                 eventTime=f"2026-03-01T10:0{minute}:00Z",
                 run=run,
                 job=job,
-                inputs=[InputDataset(**IN)],
-                outputs=[OutputDataset(**OUT)],
+                inputs=[InputDataset(IN["namespace"], IN["name"])],
+                outputs=[OutputDataset(OUT["namespace"], OUT["name"])],
             )
         )
     client.close()

@@ -705,7 +705,7 @@ def test_a_dataset_whose_assertions_were_deleted_has_no_mark(
 def test_a_query_of_spark_that_writes_nothing_marks_its_inputs(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
-    facets = {
+    facets: Json = {
         "dataQualityAssertions": {"assertions": [ran("unique_t_id", 2)]},
         "acme_contract": {"version": "2", "kept": False},
     }

@@ -67,7 +67,7 @@ def asked(tmp_path: Path) -> Iterator[Asked]:
             small.generations,
             clock,
             folder=tmp_path,
-            memory=lambda: memory,
+            memory=lambda: memory,  # type: ignore[arg-type,return-value]
             runs=RunWindow(1_000),
             keep=RetentionPolicy(runs=5),
         )

@@ -21,6 +21,7 @@ from graph_model.errors import GraphRejected, Rebuilding, Unavailable
 from graph_model.producers.commands import COMMAND_KIND, Prune
 from graph_model.producers.spline.documents import EVENT_KIND
 from graph_model.projection.projector.rebuild_control import REBUILD_KEY
+from graph_model.retention.coverage import resolve_prune
 from graph_model.retention.forecast import read_measures
 from graph_model.retention.policy import SILENT_MS, RetentionPolicy
 from graph_model.stores.catalogue.rows import CATALOGUE_KEY, FILLING
@@ -235,7 +236,7 @@ def test_a_catalogue_that_is_emptied_while_the_night_begins_removes_nothing(
     nightly = upkeep(service_of(headwater, clock), RetentionPolicy(runs=5))
     nightly.look()
     clock.now += DAY
-    chosen = commands.resolve_prune
+    chosen = resolve_prune
 
     def empty(*asked: Any, **options: Any) -> Prune:
         headwater.journal.set_meta(CATALOGUE_KEY, FILLING)
@@ -277,7 +278,12 @@ def test_a_stop_does_not_wait_for_a_step_and_the_next_service_goes_on_at_once(
     """The projector, which stops after it, breaks the step off and saves the graph."""
     clock = Clock()
     service = service_of(headwater, clock)
-    monkeypatch.setattr(headwater.projector, "wait", lambda _, timeout: bool(time.sleep(timeout)))
+
+    def wait(_positions: object, timeout: float) -> bool:
+        time.sleep(timeout)
+        return False
+
+    monkeypatch.setattr(headwater.projector, "wait", wait)
     stopping = upkeep(service, RetentionPolicy(runs=5))
     stopping.look()
     clock.now += DAY

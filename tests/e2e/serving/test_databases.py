@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -57,6 +58,10 @@ def post_pair(server: Serving, number: int) -> None:
     assert post(server, "execution-events", [event])[0] == 201
 
 
+def has_projected(server: Serving, documents: int) -> bool:
+    return summary(server)["projected"] == documents
+
+
 def summary(server: Serving) -> Mapping[str, int]:
     counts: Mapping[str, int] = server.get("/journal?summary=true")
     return counts
@@ -91,7 +96,7 @@ def test_two_services_on_one_journal_keep_one_graph(
             for future in asked:
                 future.result()
         for server in (one, two):
-            eventually(lambda server=server: summary(server)["projected"] == 24)
+            eventually(partial(has_projected, server, 24))
             assert summary(server)["received"] == 24
         eventually(lambda: one.get("/graph/overview") == two.get("/graph/overview"))
         drawn = one.get("/graph/overview")

@@ -126,8 +126,8 @@ def fill(service: RunningHeadwater) -> None:
     texts = [
         one for one in planted if not one.key and "\n" not in one.text and "\0" not in one.text
     ]
-    body = json.dumps({"declarations": [declaration(p, n) for n, p in enumerate(texts[:50])]})
-    assert service.post("/declarations", body.encode(), JSON)[0] in (200, 201)
+    declared = {"declarations": [declaration(p, n) for n, p in enumerate(texts[:50])]}
+    assert service.post("/declarations", json.dumps(declared).encode(), JSON)[0] in (200, 201)
     service.await_projected()
 
 

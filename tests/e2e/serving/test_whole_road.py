@@ -49,7 +49,7 @@ def page(filled: tuple[RunningHeadwater, str]) -> Iterator[Page]:
 
 def table(headwater: RunningHeadwater, name: str) -> str:
     """The URI of the dataset with this friendly name."""
-    found = {item["uri"] for item in headwater.get("/graph/datasets", q=name)["items"]}
+    found: set[str] = {item["uri"] for item in headwater.get("/graph/datasets", q=name)["items"]}
     (uri,) = {uri for uri in found if uri.rstrip("/").endswith("/" + name)}
     return uri
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, count
 from typing import Any, Final
 
@@ -282,6 +283,10 @@ WRONG: Final = (
 _KILLED: Final = {"killed", "both", "anew", "replayed"}
 
 
+def is_ready(projector: Projector) -> bool:
+    return projector.state == "ready"
+
+
 class Deployment:
     """A small Headwater whose process and engine may end at any step and start again."""
 
@@ -294,8 +299,8 @@ class Deployment:
     def start(self) -> None:
         """A new process over the stores as they are."""
         stores = self.headwater
-        stores.journal.kill_rebuilding_process()
-        self.graph = ForgetfulGraph(FragileGraph(stores.graph, self.fault), self._kept)  # type: ignore[arg-type]
+        stores.kill_rebuilding_process()
+        self.graph = ForgetfulGraph(FragileGraph(stores.graph, self.fault), self._kept)
         self.projector = Projector(
             FragileStore(stores.journal, self.fault, "conclude", "settle", "set_meta", "reopen"),  # type: ignore[arg-type]
             self.graph,
@@ -457,7 +462,7 @@ def test_a_process_is_ready_only_when_the_answers_to_the_documents_before_its_st
         deployment.meet(meeting)
         deployment.start()
         projector, journal = deployment.projector, deployment.headwater.journal
-        projector.work_until(lambda projector=projector: projector.state == "ready")
+        projector.work_until(partial(is_ready, projector))
         states = journal.states(range(1, journal.newest() + 1))
         assert DocumentState.PENDING not in states.values()
         elements, rows = deployment.headwater.elements()
@@ -628,9 +633,10 @@ def test_a_stop_in_a_command_leaves_the_rest_to_the_next_start() -> None:
     """The second of two subjects is left to the next start, which projects neither one anew."""
     documents = pruned("daily", 4, drop_bodies=False, later=1_700_000_000_000)
     others = pruned("weekly", 9, drop_bodies=False, later=1_700_000_000_000)
-    prunes = [read_command(json.loads(story[-1].body)).instruction for story in (documents, others)]
+    given = [read_command(json.loads(story[-1].body)).instruction for story in (documents, others)]
+    prunes = [instruction for instruction in given if isinstance(instruction, Prune)]
     prune = command(
-        Prune(tuple(cutoff for one in prunes for cutoff in one.cutoffs), drop_bodies=False)
+        Prune(tuple(cutoff for each in prunes for cutoff in each.cutoffs), drop_bodies=False)
     )
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("graph_model.projection.projector.commands.SUBJECTS_AT_ONCE", 1)

@@ -19,12 +19,11 @@ from graph_model.stores.database import DiskReserve, keep_reserve
 from graph_model.stores.documents import DocumentState
 from graph_model.stores.graph import elements_digest
 from tests.memory_graph import MemoryGraph
-from tests.projections import SmallHeadwater, project, small_headwater
+from tests.projections import SmallHeadwater, elements_of, project, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import (
     TROUBLE,
     a_plan,
     an_event,
-    elements_of,
     event,
     plan,
     writing_to,
@@ -327,7 +326,7 @@ def test_a_process_that_dies_while_rebuilding_leaves_the_former_projection_in_fo
     heir = Projector(headwater.journal, headwater.graph, headwater.generations)
     heir.prepare()
     assert not heir.rebuild_step()
-    headwater.journal.kill_rebuilding_process()
+    headwater.kill_rebuilding_process()
     assert headwater.elements() == expected
     while heir.rebuild_step():
         pass
@@ -345,7 +344,7 @@ def test_documents_are_left_to_the_process_that_rebuilds_until_it_dies() -> None
     headwater.accept(*late)
     assert heir.project_pending() == 0
     assert not heir._rounds.caught_up
-    headwater.journal.kill_rebuilding_process()
+    headwater.kill_rebuilding_process()
     assert heir.project_pending() == 1
     while heir.rebuild_step():
         pass
@@ -376,7 +375,7 @@ def test_a_start_after_a_crash_in_a_rebuild_fills_an_empty_graph_before_it_is_re
     headwater = project(TROUBLE, stepwise=False)
     headwater.projector.request_rebuild()
     headwater.projector.rebuild_step()
-    headwater.journal.kill_rebuilding_process()
+    headwater.kill_rebuilding_process()
     headwater.graph = MemoryGraph()  # the engine has ended with the service
     headwater.project_through()
     headwater.projector.prepare()

@@ -150,7 +150,7 @@ def test_another_process_takes_up_where_one_died(headwater: SmallHeadwater, step
     headwater.project()
     for _ in range(steps):
         headwater.projector.rebuild_step()
-    headwater.journal.kill_rebuilding_process()
+    headwater.kill_rebuilding_process()
     second = Projector(headwater.journal, headwater.graph, headwater.generations)
     second.prepare()
     known = run_of(0, 7)[1]

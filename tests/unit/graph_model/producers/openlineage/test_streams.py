@@ -148,7 +148,8 @@ def test_a_run_told_in_parts_equals_the_run_told_at_once(
     """Inputs with START and outputs with COMPLETE, as AWS's scripts send them, or even later."""
     stream = Stream(seed)
     inputs, outputs = stream.datasets(), stream.datasets()
-    facets, none = (stream.parents(), stream.facets()), ({}, {})
+    facets = stream.parents(), stream.facets()
+    none: tuple[Json, Json] = {}, {}
 
     def event(kind: str, second: int, told: tuple[Any, Any], said: tuple[Any, Any]) -> Json:
         return run_event("r1", kind, second, "load", told, said)

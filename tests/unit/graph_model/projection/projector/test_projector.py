@@ -192,7 +192,8 @@ def test_no_two_facts_share_an_id_and_differ() -> None:
         ]
     facts = merge(parts)
     vertices, rows = headwater.elements()
-    assert {v.id for v in vertices} == {e.id for e in (*facts.vertices, *facts.edges)}
+    written = {v.id for v in facts.vertices} | {e.id for e in facts.edges}
+    assert {v.id for v in vertices} == written
     said = [row for row in rows if not isinstance(row, ArrivalRow)]  # of no document's content
     assert len(said) == len(facts.rows)
     headwater.close()
