@@ -189,10 +189,9 @@ class StoredId(StoredText):
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         return _Bytes() if dialect.name == "sqlite" else super().load_dialect_impl(dialect)
 
-    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any] | None:
-        if dialect.name == "sqlite":
-            return _packed
-        return super().bind_processor(dialect)
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> Any:
+        text = super().process_bind_param(value, dialect)
+        return packed_id(text) if text and dialect.name == "sqlite" else text
 
     def result_processor(
         self, dialect: Dialect, coltype: object
@@ -216,17 +215,9 @@ def packed_id(text: str) -> str | bytes:
     form = _FORM.fullmatch(text)
     if form is None:
         return text
-    kind, digits, scheme, uuid = form.groups()
-    if digits is not None:
-        return (kind or "").encode() + bytes.fromhex(digits)
-    return (scheme or _BARE).encode() + bytes.fromhex(uuid.replace("-", ""))
-
-
-def _packed(text: str | None) -> str | bytes | None:
-    if text is None:
-        return None
-    packed = packed_id(text)
-    return storable(packed) if isinstance(packed, str) else packed
+    if form["digits"] is not None:
+        return (form["kind"] or "").encode() + bytes.fromhex(form["digits"])
+    return (form["scheme"] or _BARE).encode() + bytes.fromhex(form["uuid"].replace("-", ""))
 
 
 def unpacked_id(stored: str | bytes | None) -> str | None:
@@ -351,42 +342,13 @@ class _JsonList(TypeDecorator[Sequence[Any]]):
 
 def insert_rows(connection: Connection, table: sa.Table, rows: Iterable[tuple[Any, ...]]) -> int:
     """``insert_new`` of rows with the values of all columns in their order; how many were new."""
-    if connection.dialect.name == POSTGRESQL:
-        names = table.columns.keys()
-        inserted: sa.CursorResult[Any] = connection.execute(
-            insert_new(connection, table),
-            [dict(zip(names, row, strict=True)) for row in rows],
-            execution_options=_COUNTED,
-        )
-    else:
-        inserted = connection.exec_driver_sql(
-            _spelled_insert(connection.dialect, table),
-            _stored(connection.dialect, table, rows),
-            execution_options=_COUNTED,
-        )
+    names = table.columns.keys()
+    inserted = connection.execute(
+        insert_new(connection, table),
+        [dict(zip(names, row, strict=True)) for row in rows],
+        execution_options={"preserve_rowcount": True},
+    )
     return inserted.rowcount
-
-
-_COUNTED: Final = {"preserve_rowcount": True}
-
-
-@lru_cache
-def _spelled_insert(dialect: Dialect, table: sa.Table) -> str:
-    """The statement as the driver takes it. SQLAlchemy would look at each value of each row, which
-    takes longer than SQLite needs for the row.
-    """
-    return str(_insert_new(dialect.name, table).compile(dialect=dialect))
-
-
-def _stored(
-    dialect: Dialect, table: sa.Table, rows: Iterable[tuple[Any, ...]]
-) -> list[tuple[Any, ...]]:
-    """The rows as the driver takes them: converted a column at a time."""
-    columns: list[Iterable[Any]] = []
-    for column, values in zip(table.columns, zip(*rows, strict=True), strict=True):
-        convert = column.type.dialect_impl(dialect).bind_processor(dialect)
-        columns.append(values if convert is None else map(convert, values))
-    return list(zip(*columns, strict=True))
 
 
 class PreparedStatement:
