@@ -13,8 +13,7 @@ from uuid import UUID
 
 from graph_model import identity, labels
 from graph_model.answers.openlineage import READ, WRITTEN, Name, SentFacets, name_of
-from graph_model.answers.run_details import run_details
-from graph_model.answers.runs import RunBrief, RunTrees
+from graph_model.answers.runs import RunBrief, RunTrees, run_details
 from graph_model.answers.sources import Sources
 from graph_model.facts import ExecutionRow
 from graph_model.values import iso, parse_instant

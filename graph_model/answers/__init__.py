@@ -15,7 +15,6 @@ In reading order:
 ``lineage``             the neighbourhood of a dataset, a job or a column; columns across jobs
 ``jobs``                jobs, and one job with its logical plans
 ``runs``                the runs of a job, one run, the tree of a run
-``run_details``         what many runs read, wrote and sent
 ``datasets``            datasets, and one dataset with its schema, writers, readers and names
 ``dataset_writes``      the history of a dataset, and its last writer
 ``columns``             all columns, and one column with its definition in words
