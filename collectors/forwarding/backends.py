@@ -45,6 +45,8 @@ _MOST_REASON: Final = 500
 _MOST_SECRET: Final = 65_536
 _MOST_READ: Final = 2_000
 """Bytes of an answer; a longer one costs its connection."""
+_PAGE: Final = ("<!doctype html", "<html")
+"""How a sign-in page, a proxy or a web page begins, which have kept nothing."""
 _USER_INFO: Final = re.compile(r"//[^/\s@]*@")
 _SPLINE_PATHS: Final[Mapping[DocumentKind, str]] = {
     PLAN_KIND: "/producer/execution-plans",
@@ -346,7 +348,9 @@ class HttpBackend:
             reason = _shown(f"{type(error).__name__}: {error}", self._secret)
             raise Unavailable(f"no answer ({reason})") from None
         text = _beginning(answer)
-        if answer.status_code < HTTPStatus.MULTIPLE_CHOICES:
+        if HTTPStatus.OK <= answer.status_code < HTTPStatus.MULTIPLE_CHOICES:
+            if text.lstrip().lower().startswith(_PAGE):
+                raise Unavailable("a page of HTML: is the address that of a backend's route?")
             return
         reason = f"{answer.status_code} {_shown(text, self._secret)}".strip()
         if answer.status_code in _REFUSED:

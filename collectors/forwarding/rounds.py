@@ -5,8 +5,8 @@
 Over one connection documents go in the order of the journal; over several, those of one run do. A
 document that the backend refuses for good is set aside with the reason; after a failure that may
 pass its connection waits, and the round is repeated, longer and longer pauses apart, from where it
-was. Only what a killed process had sent since its last note is sent twice: ``_BATCH`` documents at
-most.
+was. Sent twice are only the document whose answer was lost, and what a killed process had sent
+since its last note: ``_BATCH`` documents at most.
 """
 
 from __future__ import annotations
@@ -100,6 +100,7 @@ class Forwarding:
         self._wait: Wait = lambda _: False
         self._backends: dict[int, tuple[ForwardTarget, Backend]] = {}  # connection => its own
         self._partly: dict[int, int] = {}  # position => how many of its messages were sent
+        self._partly_to: ForwardTarget | None = None  # whom; another one has not got them
         self._unnoted: Callable[[], None] | None = None  # notes what was done when it could not be
 
     def run(self, wait: Wait, *, once: bool = False) -> None:
@@ -193,6 +194,8 @@ class Forwarding:
         rules = read_rules(definition.rules, holding_back=True) if definition.rules else ()
         terms = _Terms(definition, rules, self._forgotten() if documents else frozenset())
         chosen = self._chosen(terms, documents)
+        if definition != self._partly_to:
+            self._partly, self._partly_to = {}, definition
         lanes: dict[int, list[StoredDocument]] = {}
         for document in chosen:
             lane = zlib.crc32(document.subject_key.encode()) % definition.connections

@@ -164,7 +164,8 @@ class ForwardStates:
     ) -> None:
         """Note what a round has done, in one transaction: durable on return. ``sent`` documents
         more were sent. Without effect on a destination that is not as it was ``before``: it was
-        removed meanwhile, and perhaps added again, from another time.
+        removed meanwhile, and perhaps added again, from another time, or another process has
+        gone on with it.
         """
         name = before.name
         change = (
@@ -173,10 +174,11 @@ class ForwardStates:
                 destinations.c.name == name,
                 destinations.c.definition == before.definition,
                 destinations.c.position == before.position,
+                destinations.c.ahead == _listed(before.ahead),
             )
             .values(
                 position=position,
-                ahead=json.dumps(sorted(ahead)),
+                ahead=_listed(ahead),
                 sent=destinations.c.sent + sent,
             )
         )
@@ -229,6 +231,10 @@ class ForwardStates:
             )
 
         write(self._engine, work, Unavailable)
+
+
+def _listed(positions: Collection[int]) -> str:
+    return json.dumps(sorted(positions))
 
 
 def _state(row: Any) -> ForwardState:

@@ -113,12 +113,15 @@ class JournalStates(JournalConnection):
             return int(connection.execute(asked).scalar_one())
 
     def last_before(self, at: int) -> int:
-        """The position of the newest document that was first received before this time (epoch ms);
-        0 for none.
+        """The position before the first document that was received at this time (epoch ms) or
+        later; the newest one's where there is none. After a clock was set back, documents behind
+        it may have an earlier time: 10:00, 12:00, 09:30, asked for 11:00 => 1.
         """
-        asked = sa.select(sa.func.coalesce(sa.func.max(documents.c.position), 0)).where(
-            documents.c.received_at < at
+        later = sa.select(sa.func.min(documents.c.position) - 1).where(
+            documents.c.received_at >= at
         )
+        newest = sa.select(sa.func.coalesce(sa.func.max(documents.c.position), 0))
+        asked = sa.select(sa.func.coalesce(later.scalar_subquery(), newest.scalar_subquery()))
         with self._read() as connection:
             return int(connection.execute(asked).scalar_one())
 

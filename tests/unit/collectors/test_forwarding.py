@@ -5,9 +5,16 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
+import signal
+import socket
+import socketserver
+import subprocess
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +26,7 @@ from hypothesis import strategies as st
 
 from api import command_line
 from api.http.metrics import Metrics
-from api.serving.storage import DATABASE_FILE
+from api.serving.storage import DATABASE_FILE, claim
 from collectors.forwarding.backends import (
     DataZone,
     ForwardTarget,
@@ -41,7 +48,7 @@ from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import DocumentKind, Receipt
-from graph_model.stores.forwarding import ForwardStates
+from graph_model.stores.forwarding import DeadLetter, ForwardStates
 from graph_model.stores.journal import Journal
 from tests.builders import PlanBuilder, a_document
 from tests.recording_server import RecordingServer, recording_server
@@ -534,6 +541,203 @@ def test_the_metrics_tell_lag_and_failure_of_each_destination(
         assert f'headwater_forward_{name}{{destination="there"}} {value}.0' in lines
 
 
+# --- hostile networks, and processes that end ----------------------------------------------------
+
+
+@contextmanager
+def replying(reply: bytes | None) -> Iterator[tuple[str, list[bytes]]]:
+    """An address whose server says this to whoever connects, None: nothing until the client goes
+    away; and what each connection has sent.
+    """
+    asked: list[bytes] = []
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            heard = self.request.recv(1 << 16)
+            with suppress(OSError):
+                if reply is not None:
+                    self.request.sendall(reply)
+                    self.request.shutdown(socket.SHUT_WR)
+                while piece := self.request.recv(1 << 16):
+                    heard += piece
+            asked.append(heard)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            yield f"127.0.0.1:{server.server_address[1]}", asked
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (b"", "no answer"),
+        (b"\x00\x01 what is this\r\n\r\n", "no answer"),
+        (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n", "101"),
+        (b"HTTP/1.1 103 Early Hints\r\n\r\n", "103"),
+        (b"HTTP/1.1 200 OK\r\n\r\n\n<!DOCTYPE html><title>Sign in</title>", "a page of HTML"),
+        (None, "no answer (ReadTimeout"),
+    ],
+)  # fmt: skip
+def test_an_answer_that_is_no_backends_leaves_the_document_waiting(
+    estate: Estate, monkeypatch: pytest.MonkeyPatch, reply: bytes | None, reason: str
+) -> None:
+    if reply is None:
+        monkeypatch.setattr("collectors.forwarding.backends._SECONDS", 0.2)
+    estate.take(RUN_EVENT_KIND, run_event(1))
+    with replying(reply) as (address, _):
+        estate.forward(ForwardTarget("openlineage", f"http://{address}"))
+    state = estate.states.get("there")
+    assert (state.position, state.letters) == (0, 0)
+    assert state.failure.startswith(reason)
+
+
+def test_garbage_after_a_status_that_takes_the_document_changes_nothing(estate: Estate) -> None:
+    estate.take(RUN_EVENT_KIND, run_event(1))
+    with replying(b"HTTP/1.1 201 Created\r\nContent-Length: 999\r\n\r\n{\x00]") as (address, asked):
+        estate.forward(ForwardTarget("openlineage", f"http://{address}"))
+    assert (estate.states.get("there").position, len(asked)) == (1, 1)
+
+
+def test_neither_a_certificate_nor_a_name_that_fails_loses_a_document(
+    estate: Estate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    estate.take(RUN_EVENT_KIND, run_event(1))
+    with replying(b"HTTP/1.1 400 Bad Request\r\n\r\n") as (address, asked):
+        estate.forward(ForwardTarget("openlineage", f"https://{address}", "env:THEIR_TOKEN"))
+        assert "not set" in estate.states.get("there").failure
+        monkeypatch.setenv("THEIR_TOKEN", "s3cr3t-t0ken")
+        estate.forward(ForwardTarget("openlineage", f"https://{address}", "env:THEIR_TOKEN"))
+    state = estate.states.get("there")
+    assert (state.position, state.letters) == (0, 0)
+    assert "SSLError" in state.failure
+    assert asked
+    assert not any(b"s3cr3t" in heard for heard in asked)
+
+    def nobody(*_: Any, **__: Any) -> Any:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", nobody)
+    estate.states.remove("there")
+    estate.forward(ForwardTarget("openlineage", "http://marquez.invalid"))
+    state = estate.states.get("there")
+    assert (state.position, state.letters) == (0, 0)
+    assert "Name or service not known" in state.failure
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_no_redirect_takes_document_or_secret_to_another_host(
+    estate: Estate, server: RecordingServer, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setenv("THEIR_TOKEN", "s3cr3t-t0ken")
+    estate.take(RUN_EVENT_KIND, run_event(1))
+    with recording_server() as elsewhere:
+        server.answer = lambda _: (status, {"Location": f"{elsewhere.url}/api/v1/lineage"})
+        estate.forward(ForwardTarget("openlineage", server.url, "env:THEIR_TOKEN"))
+        assert elsewhere.received == []
+    assert estate.states.get("there").position == 0
+
+
+def test_a_plan_that_was_half_sent_is_sent_whole_to_another_destination_of_the_name(
+    estate: Estate, server: RecordingServer
+) -> None:
+    plan = a_document()
+    estate.take(PLAN_KIND, plan)
+    estate.take(EVENT_KIND, execution(plan))
+    server.answer = lambda before: (503 if before else 201, {})
+    estate.states.add("there", ForwardTarget("openlineage", server.url).text, 0)
+    forwarding = Forwarding("there", estate.journal, estate.states, estate.events, lambda: NOW)
+    forwarding.run(lambda _: False, once=True)
+    estate.states.remove("there")
+    with recording_server() as other:
+        estate.states.add("there", ForwardTarget("openlineage", other.url).text, 0)
+        forwarding.run(lambda _: False, once=True)
+        kinds = [received.document["eventType"] for received in other.received]
+    assert kinds == ["START", "COMPLETE"]
+
+
+def test_a_process_that_lost_its_lease_does_not_undo_what_the_next_one_has_noted(
+    estate: Estate,
+) -> None:
+    estate.states.add("there", ForwardTarget("openlineage", "http://there").text, 0)
+    before = estate.states.get("there")
+    estate.states.advance(before, 0, {2, 3}, 2, ())
+    estate.states.advance(before, 0, {4}, 1, [DeadLetter(4, "no", NOW, due=False)])
+    state = estate.states.get("there")
+    assert (state.ahead, state.sent, state.letters) == ({2, 3}, 2, 0)
+
+
+def test_documents_since_a_time_are_sent_though_a_clock_was_set_back(estate: Estate) -> None:
+    for run, at in enumerate((10, 12, 9)):
+        piece = Piece(RUN_EVENT_KIND, "", run_event(run), "")
+        estate.journal.accept([prepare(piece).submission], Receipt(at, "jobs", "test", ""))
+    assert [estate.journal.last_before(at) for at in (9, 10, 11, 12, 13)] == [0, 0, 1, 1, 3]
+
+
+def test_a_second_process_is_refused_and_one_that_loses_its_lease_ends(
+    estate: Estate, server: RecordingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    estate.take(RUN_EVENT_KIND, run_event(1))
+    estate.states.add("there", ForwardTarget("openlineage", server.url).text, 0)
+    with claim(estate.folder, "forward.lock"):
+        code, said = forward(estate, "run", "--once")
+    assert (code, "in use by another Headwater" in said, server.received) == (2, True, [])
+
+    class LostLease:
+        """Held until the first document has arrived."""
+
+        is_shared = True
+
+        def take(self) -> bool:
+            return not server.received
+
+        def give_up(self) -> None:
+            """It has nothing."""
+
+    monkeypatch.setattr(Journal, "forward_lease", lambda _: LostLease())
+    monkeypatch.setattr("api.console.forwarding._LOOK_SECONDS", 0.02)
+    code, said = forward(estate, "run")
+    assert (code, "another process sends" in said, len(server.received)) == (2, True, 1)
+    assert estate.states.get("there").position == 1
+
+
+def test_a_process_that_is_killed_loses_nothing_and_keeps_the_order_of_each_run(
+    estate: Estate, server: RecordingServer
+) -> None:
+    for number in range(30):
+        estate.take(RUN_EVENT_KIND, run_event(number % 3, number))
+    estate.states.add("there", ForwardTarget("openlineage", server.url).text, 0)
+    started = threading.Event()
+
+    def answer(before: int) -> tuple[int, Mapping[str, str]]:
+        if before == 12 and started.wait(60) and killed.poll() is None:
+            killed.kill()
+            killed.wait()
+        return 201, {}
+
+    server.answer = answer
+    killed = subprocess.Popen(
+        [sys.executable, "-m", "api.command_line", "forward", "run", "--once"],
+        env={**os.environ, "HEADWATER_DATA": str(estate.folder)},
+        stdout=subprocess.DEVNULL,
+    )
+    started.set()
+    assert killed.wait(60) == -signal.SIGKILL
+    assert len(server.received) == 13
+    assert forward(estate, "run", "--once")[0] == 0
+    assert estate.states.get("there").position == 30
+    first, again = sent(server)[:13], sent(server)[13:]
+    assert first == again[:13]
+    assert len(again) == len(set(again)) == 30
+    for run in ("00", "01", "02"):
+        times = [at for own, at in again if own == run]
+        assert times == sorted(times)
+
+
 # --- definitions and secrets ---------------------------------------------------------------------
 
 
@@ -714,35 +918,37 @@ def test_kafka_gets_a_record_with_its_run_as_the_key_and_failures_pass() -> None
 # --- the command ---------------------------------------------------------------------------------
 
 
+def forward(estate: Estate, *arguments: str) -> tuple[int, str]:
+    """The exit code of ``headwater forward``, and what it says."""
+    out, errors = io.StringIO(), io.StringIO()
+    data = ("--data", str(estate.folder))
+    code = command_line.run(["forward", *arguments, *data], {}, out, errors)
+    return code, out.getvalue() + errors.getvalue()
+
+
 def test_the_command_adds_tests_sends_lists_and_removes(
     estate: Estate, server: RecordingServer
 ) -> None:
-    def forward(*arguments: str) -> tuple[int, str]:
-        out, errors = io.StringIO(), io.StringIO()
-        data = ("--data", str(estate.folder))
-        code = command_line.run(["forward", *arguments, *data], {}, out, errors)
-        return code, out.getvalue() + errors.getvalue()
-
     estate.take(RUN_EVENT_KIND, run_event(1))
     added = ("add", "marquez", "--to", "openlineage", "--address", server.url)
-    assert forward("run")[0] == 2
-    assert forward(*added, "--from", "start")[1].splitlines() == [
+    assert forward(estate, "run")[0] == 2
+    assert forward(estate, *added, "--from", "start")[1].splitlines() == [
         "marquez: 1 positions of the journal are to be sent",
         "headwater forward run sends them, and what comes later",
     ]
-    assert "has it already" in forward(*added)[1]
-    code, said = forward("add", "company", "--to", "datazone", "--address", "dzd_a")
+    assert "has it already" in forward(estate, *added)[1]
+    code, said = forward(estate, "add", "company", "--to", "datazone", "--address", "dzd_a")
     assert (code, "--region eu-west-1" in said) == (1, True)
     server.answer = lambda _: (422, {})
-    said = forward("test", "marquez")[1]
+    said = forward(estate, "test", "marquez")[1]
     assert said == "marquez answers, and refuses an empty document, as it should\n"
     answered = {"name": "marquez", "to": "openlineage", "refusal": "422"}
-    assert json.loads(forward("test", "marquez", "--json")[1]) == answered
+    assert json.loads(forward(estate, "test", "marquez", "--json")[1]) == answered
     server.answer = lambda _: (201, {})
-    assert forward("run", "--once")[0] == 0
+    assert forward(estate, "run", "--once")[0] == 0
     assert [one.document["run"]["runId"][-2:] for one in server.received[2:]] == ["01"]
-    code, listed = forward("list")
+    code, listed = forward(estate, "list")
     assert (code, "1 sent, 0 positions behind, 0 refused" in listed) == (0, True)
-    assert json.loads(forward("list", "--json")[1])["items"][0]["lag"] == 0
-    assert forward("remove", "marquez")[0] == 0
-    assert forward("letters", "marquez")[0] == 1
+    assert json.loads(forward(estate, "list", "--json")[1])["items"][0]["lag"] == 0
+    assert forward(estate, "remove", "marquez")[0] == 0
+    assert forward(estate, "letters", "marquez")[0] == 1
