@@ -11,7 +11,8 @@ The tables of a statement that the parser cannot read are found among its words:
     SELECT a FROM hr.emp e FROB JOIN dept    reads hr.emp and dept
 
 A name behind FROM, JOIN or USING is read, one behind INTO, UPDATE or INSERT OVERWRITE TABLE is
-written; names of common table expressions and of functions are left out. No columns are found.
+written, and one behind ALTER TABLE where another table is read; names of common table expressions
+and of functions are left out. No columns are found.
 """
 
 from __future__ import annotations
@@ -559,7 +560,7 @@ class _CountedToken(Token):
 _READ: Final = frozenset({"FROM", "JOIN", "USING"})
 _WRITTEN: Final = frozenset({"INTO", "UPDATE", "OVERWRITE", "MERGE", "TABLE", "VIEW"})
 _BEFORE_NAMES: Final = frozenset({"IF", "NOT", "EXISTS", "INTO", "TABLE", "ONLY", "LATERAL"})
-_AROUND: Final = frozenset({"INSERT", "CREATE", "MERGE", "OVERWRITE", "UPDATE"})
+_AROUND: Final = frozenset({"INSERT", "CREATE", "MERGE", "OVERWRITE", "UPDATE", "ALTER"})
 _NO_NAMES: Final = frozenset(
     {"SELECT", "WITH", "VALUES", "SET", "WHERE", "UNNEST", "(", ")", ",", ";", "", "ON", "AS"}
 )
@@ -626,6 +627,8 @@ def tables(words: Sequence[Word], names: SqlNames) -> tuple[list[str], list[str]
         parts = tuple(_name(words, place + 1))
         if parts and not (len(parts) == 1 and parts[0].this.lower() in common):
             among[names.table(exp.Table(**dict(zip(_PARTS, reversed(parts), strict=False))))] = None
+    if not reads and words and words[0].keyword == "ALTER":  # t gets no rows of another table
+        writes.clear()
     return list(reads), list(writes)
 
 

@@ -136,7 +136,7 @@ _WITHOUT: Final = frozenset(
      "COMMENT", "EXPLAIN", "SHOW", "DESCRIBE", "DESC", "PREPARE", "GET", "NULL", "EXIT", "CONTINUE",
      "BREAK", "LEAVE", "ITERATE", "GOTO", "WAITFOR", "END", "REFRESH", "UNLOCK", "DBCC", "KILL",
      "RESET", "DISCARD", "LISTEN", "NOTIFY", "CHECKPOINT", "OPTIMIZE", "MSCK REPAIR", "REINDEX",
-     "CLUSTER",
+     "CLUSTER", "DENY", "CLEAR", "FLUSH", "LOCK TABLES", "UNLOCK TABLES",
      "LET", "LIST", "LS", "REMOVE", "PUT", "DECLARE", "SIGNAL", "RESIGNAL", "DELIMITER", "ADD",
      "UNCACHE"}
 )  # fmt: skip
@@ -534,6 +534,8 @@ class _Taken:
         self._selects = first in {"INSERT", "CREATE", "DECLARE"}
 
     def takes(self, word: str, before: str, after: str) -> bool:
+        if self._first in _GRANTING:  # GRANT SELECT, UPDATE ON t TO r WITH GRANT OPTION
+            return before in {*_GRANTING, ","} or (word, after) == ("WITH", "GRANT")
         if word == "FETCH":
             return before in {"ROW", "ROWS"}  # OFFSET 5 ROWS FETCH NEXT 5 ROWS ONLY
         if word == "ALTER" and self._first == "CREATE" and before == "OR":
@@ -564,6 +566,7 @@ class _Taken:
         return word == "UPDATE" and after == "("
 
 
+_GRANTING: Final = frozenset({"GRANT", "REVOKE", "DENY"})
 _MAIN: Final = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"})
 _READINGS: Final = {
     "BEGIN": _Splitter._begin,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from sqlglot import exp
+from sqlglot import Token, exp
 from sqlglot.errors import SqlglotError, TokenError
 
 from graph_model import labels
@@ -21,6 +21,7 @@ from graph_model.sql.names import DIALECTS, Leaf, SqlNames, column_text
 from graph_model.sql.parsing import (
     Word,
     closing,
+    keyword,
     parse_tokens,
     rough_words,
     tables,
@@ -219,8 +220,8 @@ class _Script:
         tree = parse_tokens(piece.tokens, piece.text, self._dialect)
         if tree is None:
             return None
-        if isinstance(tree, exp.Command) and first in _WITH_TABLES:
-            raise SqlglotError(f"{first} in a form that is not known")
+        if isinstance(tree, exp.Command) and not _is_administration(piece.tokens, self._names):
+            raise SqlglotError(f"{first[:40]} in a form that is not known")
         return statements.effect(tree)
 
     def _keep(self, effect: StatementEffect, reader: QueryReader) -> None:
@@ -397,9 +398,42 @@ def _reason(error: Exception) -> str:
 
 # --- statements that sqlglot does not read ------------------------------------------------------
 
-_WITH_TABLES: Final = frozenset(
-    {"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "COPY", "UNLOAD", "REPLACE"}
-)
+#: Statements of which the parser takes no more than the first word, and which move no rows.
+_ADMINISTRATION: Final = frozenset(
+    {"ADD", "ANALYZE", "BEGIN", "CLOSE", "COLLECT", "COMMENT", "DEALLOCATE", "DECLARE",
+     "DENY", "DESC", "DESCRIBE", "DROP", "ELSE", "ELSEIF", "END", "EXCEPTION", "EXPLAIN",
+     "FORCE", "GO", "GRANT", "HELP", "INSTALL", "KILL", "LOOP", "MSCK", "OPTIMIZE",
+     "PREPARE", "PRINT", "REFRESH", "REINDEX", "REPEAT", "RESET", "REVOKE", "SET", "SHOW",
+     "SYSTEM", "TRUNCATE", "UNDROP", "USE", "USING", "VACUUM", "WHILE"}
+)  # fmt: skip
+#: What CREATE makes that holds no rows: ``CREATE USER u``, ``CREATE EXTERNAL SCHEMA s FROM …``.
+_WITHOUT_ROWS: Final = (
+    ("USER",), ("ROLE",), ("GROUP",), ("LOGIN",), ("EXTENSION",), ("WAREHOUSE",),
+    ("DATASHARE",), ("SHARE",), ("PUBLICATION",), ("SUBSCRIPTION",), ("SERVER",),
+    ("CREDENTIAL",), ("CONNECTION",), ("SECRET",), ("LIBRARY",), ("EXTERNAL", "SCHEMA"),
+    ("STORAGE", "INTEGRATION"), ("FILE", "FORMAT"), ("RESOURCE", "MONITOR"),
+    ("NETWORK", "POLICY"), ("MASKING", "POLICY"), ("RLS", "POLICY"), ("IDENTITY", "PROVIDER"),
+)  # fmt: skip
+
+
+def _is_administration(tokens: Sequence[Token], names: SqlNames) -> bool:
+    """Whether a statement that the parser knows by its first word alone moves no rows.
+
+    ``ALTER TABLE t ADD PARTITION (d = 1)``; but not ``ALTER TABLE t REPLACE PARTITION p FROM s``.
+    """
+    words = [keyword(token) for token in tokens]
+    first = words[0].partition(" ")[0]  # MSCK REPAIR is one token
+    if first == "CREATE":
+        kind = tuple(words[3:5] if words[1:3] == ["OR", "REPLACE"] else words[1:3])
+        return kind[:1] in _WITHOUT_ROWS or kind in _WITHOUT_ROWS
+    if first == "ALTER":
+        return words[1:2] not in _ALTERED or tables(words_of(tokens), names) == ([], [])
+    if first == "LOAD":  # an extension or an index
+        return "DATA" not in words[:2]
+    return first in _ADMINISTRATION
+
+
+_ALTERED: Final = (["TABLE"], ["VIEW"], ["MATERIALIZED"])
 
 
 def _unload(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect | None:

@@ -149,6 +149,9 @@ class Statements:
     # --- CREATE ----------------------------------------------------------------------------------
 
     def create(self, node: exp.Create, commons: Commons) -> None:
+        if node.kind == "MODEL" and isinstance(node.expression, _QUERIES):
+            self._reader.query(node.expression, None, commons)  # what it is trained with is read
+            self._reader.gap(UNSUPPORTED, "CREATE MODEL")
         if node.kind not in {"TABLE", "VIEW"}:
             return
         table, named = self._target(node.this)
@@ -720,11 +723,15 @@ class Statements:
     # --- ALTER, DROP, USE ------------------------------------------------------------------------
 
     def alter(self, node: exp.Alter, commons: Commons) -> None:
-        del commons
-        if not isinstance(node.this, exp.Table):
-            return
         for action in node.args.get("actions") or ():
-            if isinstance(action, exp.AlterRename) and isinstance(action.this, exp.Table):
+            if isinstance(action, exp.Query):  # ALTER VIEW v (a, b) AS SELECT …
+                relation = self._reader.query(action, None, commons)
+                table, _ = self._target(node.this)
+                values = self._taken(relation.renamed(self._listed(node.this)))
+                self._write(table, values, made=True)
+            elif not isinstance(node.this, exp.Table):
+                continue
+            elif isinstance(action, exp.AlterRename) and isinstance(action.this, exp.Table):
                 self.rename(node.this, action.this)
             elif isinstance(action, exp.SwapTable) and isinstance(action.this, exp.Table):
                 self.swap(node.this, action.this)
@@ -800,7 +807,7 @@ _KINDS: Final[tuple[tuple[Any, Callable[[Statements, Any, Commons], None]], ...]
 _WITHOUT_LINEAGE: Final = (
     exp.Transaction, exp.Commit, exp.Rollback, exp.Semicolon, exp.Command,
     exp.Analyze, exp.Comment, exp.Describe, exp.Grant, exp.Kill, exp.Pragma, exp.Show, exp.Refresh,
-    exp.Return, exp.Set, exp.Attach, exp.Detach, exp.Uncache,
+    exp.Return, exp.Set, exp.Attach, exp.Detach, exp.Uncache, exp.Install, exp.Undrop,
 )  # fmt: skip
 
 
