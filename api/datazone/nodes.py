@@ -293,13 +293,13 @@ def asset_times(node: LineageNode) -> list[int]:
 
 def revisions(node: LineageNode, limit: int, token: str | None) -> tuple[list[Json], str | None]:
     """The revisions of an asset, newest first, and the token of the next page."""
-    times = asset_times(node)
+    times, kind = asset_times(node), f"{_REVISIONS} {node.id}"
     if token is not None:
-        last = int(read_cursor(token, _REVISIONS, int)[0])
+        last = int(read_cursor(token, kind, int)[0])
         times = [at for at in times if at < last]
     shown = times[:limit]
     items = [{"id": node.id, "revision": str(at), "createdAt": at / 1000} for at in shown]
-    return items, write_cursor(_REVISIONS, shown[-1]) if len(times) > limit else None
+    return items, write_cursor(kind, shown[-1]) if len(times) > limit else None
 
 
 # --- neighbours ----------------------------------------------------------------------------------
@@ -381,7 +381,7 @@ def history(
 
     Raises InvalidReference for a token that this list did not give.
     """
-    kind = f"{_HISTORY} {'falling' if falling else 'rising'}"
+    kind = f"{_HISTORY} {node.id} {direction} {'falling' if falling else 'rising'}"
     times = [at for at in _times(node, direction) if since is None or at >= since]
     times.sort(reverse=falling)
     if token is not None:
@@ -532,7 +532,7 @@ def query_graph(
 ) -> tuple[list[Json], str | None]:
     """The nodes of one page, the nearest first, and the token of the next page.
 
-    Raises NotFound for an unknown start.
+    Raises NotFound for an unknown start, InvalidReference for a token of another question.
     """
     start = find_node(sources, pattern.identifier, None, now)
     node = identity.job_id(*start.name) if start.kind == labels.RUN else start.id
@@ -547,7 +547,8 @@ def query_graph(
         steps |= dict.fromkeys(level, step)
     order = sorted((step, key) for key, step in steps.items() if step and key in listed)
     items = [key for _, key in order if pattern.test(listed[key])]
-    begin = 0 if token is None else int(read_cursor(token, _CURSOR, int)[0])
+    kind = f"{_CURSOR} {start.id} {pattern.direction.value} {pattern.steps}"
+    begin = 0 if token is None else int(read_cursor(token, kind, int)[0])
     page = items[begin : begin + limit]
     into, out = _beside(view, Direction.UPSTREAM), _beside(view, Direction.DOWNSTREAM)
     shown = []
@@ -561,7 +562,7 @@ def query_graph(
         output = _named_forms(start.sources, listed[key]["id"], pattern.form_names, now)
         shown.append({**listed[key], "formsOutput": output, **ends})
     more = begin + limit < len(items)
-    return shown, write_cursor(_CURSOR, begin + limit) if more else None
+    return shown, write_cursor(kind, begin + limit) if more else None
 
 
 def _named_forms(sources: Sources, key: str, names: Collection[str], now: int) -> list[Json]:

@@ -262,8 +262,8 @@ def list_events(query: Mapping[str, Any], domain: str) -> Response:
     also none, and a ``nextToken``: it reads 5,000 at most.
     """
     sources = current_sources()
-    token = query["nextToken"]
-    behind = None if token is None else int(read_cursor(token, _EVENTS_CURSOR, int)[0])
+    token, kind = query["nextToken"], f"{_EVENTS_CURSOR} {query['sortOrder']}"
+    behind = None if token is None else int(read_cursor(token, kind, int)[0])
     wanted = query["processingStatus"]
     states = [state for state, status in _STATUS.items() if wanted in (None, status)]
     items: list[Json] = []
@@ -277,7 +277,7 @@ def list_events(query: Mapping[str, Any], domain: str) -> Response:
         if len(items) == query["maxResults"] or sources.expired():
             break
     more = read > 0 and (read >= MOST_READ or next(events, None) is not None)
-    following = {"nextToken": write_cursor(_EVENTS_CURSOR, last)} if more else {}
+    following = {"nextToken": write_cursor(kind, last)} if more else {}
     return jsonify(items=items, **following)
 
 
@@ -324,7 +324,11 @@ def _named(dataset: Dataset) -> Json:
 )
 def get_event(domain: str, identifier: str) -> Response:
     """With its secrets masked, in the journal's spelling."""
-    reported = reported_event(current_sources(), _position(identifier))
+    position = _position(identifier)
+    try:
+        reported = reported_event(current_sources(), position)
+    except NotFound:
+        raise NotFound("event", identifier) from None
     if not _is_of(domain, reported):
         raise NotFound("event", identifier)
     document = reported.document

@@ -339,6 +339,27 @@ def test_errors_have_the_names_of_the_service(
     assert raised.value.response["Error"]["Code"] == name
 
 
+def test_the_token_of_a_page_is_of_that_list_alone(lake: DataZone) -> None:
+    history = {"identifier": "s3://lake/c", "sortOrder": "DESCENDING"}
+    graph = {"match": clauses("s3://lake/a", "OUT", 4)}
+    events = {"sortOrder": "DESCENDING"}
+    others: tuple[tuple[str, Json, Json], ...] = (
+        ("list_lineage_events", events, {"sortOrder": "ASCENDING"}),
+        ("list_lineage_node_history", history, {"identifier": "s3://lake/b/history"}),
+        ("list_lineage_node_history", history, {"direction": "UPSTREAM"}),
+        ("list_lineage_node_history", history, {"sortOrder": "ASCENDING"}),
+        ("query_graph", graph, {"match": clauses("s3://lake/b/history", "OUT", 4)}),
+        ("query_graph", graph, {"match": clauses("s3://lake/a", "OUT", 3)}),
+    )
+    for call, asked, other in others:
+        own = {"domainIdentifier": DOMAIN, "maxResults": 1} | asked
+        ask = getattr(lake.client, call)
+        token = ask(**own)["nextToken"]
+        ask(**own, nextToken=token)
+        with pytest.raises(lake.client.exceptions.ValidationException, match="nextToken"):
+            ask(**own | other, nextToken=token)
+
+
 def test_an_event_is_deleted_once_and_for_ever() -> None:
     made = small_headwater()
     with serving_client(client_of(made, NOW)) as address:
@@ -352,6 +373,9 @@ def test_an_event_is_deleted_once_and_for_ever() -> None:
         assert made.journal.document(int(posted, 16)) is None
         with pytest.raises(datazone.client.exceptions.ResourceNotFoundException):
             datazone.client.get_lineage_event(domainIdentifier=DOMAIN, identifier=posted)
+        datazone.post(event())  # it is taken, and forgotten again
+        made.project()
+        assert datazone.client.list_lineage_events(domainIdentifier=DOMAIN)["items"] == []
     made.close()
 
 
