@@ -35,7 +35,7 @@ class Part:
 
 RANDOM: Final = "random"
 PARTS: Final = (
-    Part("spark-3.5", 480),
+    Part("spark-3.5", 600),
     Part("spark-4.0", 400, ("build/spark4/.installed",)),
     Part("spark-4.1", 500, ("build/spark41/.installed",)),
     Part("spark-4.2", 420, ("build/spark42/.installed",)),
@@ -46,6 +46,7 @@ PARTS: Final = (
     Part("kafka", 120, ("build/spark42/.installed",)),
     Part("openlineage", 120),
     Part("pipeline", 150),
+    Part("sql", 30),
     Part("dbt", 30, ("build/dbt/.installed",)),
     Part("notebooks", 40, ("build/notebooks/.installed",)),
     Part("janusgraph", 60),
@@ -90,6 +91,7 @@ SOURCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("tests/e2e/serving/", ("recovery",)),
     ("tests/contract/janusgraph", ("janusgraph",)),
     ("tests/contract/", ("janusgraph",)),
+    ("tests/unit/graph_model/sql/test_cross_check.py", ("sql",)),
     ("tests/fuzz/", (RANDOM,)),
     ("tests/oracle/", (RANDOM,)),
     ("tests/parts.py", NAMES),
@@ -109,6 +111,7 @@ SOURCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("graph_model/producers/openlineage/", ("openlineage", "connect", "dbt", RANDOM)),
     ("graph_model/producers/spline/", (*_FORMATS, "pipeline", RANDOM)),
     ("graph_model/producers/", ("pipeline", RANDOM)),
+    ("graph_model/sql/", ("sql", RANDOM)),
     ("graph_model/labels.py", ("notebooks", "pipeline")),
     ("graph_model/projection/", ("pipeline", "recovery", RANDOM)),
     ("graph_model/", (RANDOM,)),
@@ -116,6 +119,7 @@ SOURCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("frontend/", _NONE),
     ("api/routes/pages.py", ("wheel",)),
     ("api/serving/", ("recovery", "wheel")),
+    ("api/console/configuration.py", ("spark-3.5", "spark-4.3")),  # headwater observe
     ("api/", _NONE),
     ("collectors/", _NONE),
     ("deploy/", _NONE),
