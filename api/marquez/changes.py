@@ -54,44 +54,37 @@ def create_tag(tag: str) -> Response:
     return jsonify(name=check_tag(tag), description=None)
 
 
+@blueprint.answer(
+    f"{_DATASET}/fields/<field>/tags/<tag>", "The dataset", methods=["POST"], endpoint="tag_field"
+)
 @blueprint.answer(f"{_DATASET}/tags/<tag>", "The dataset", methods=["POST"])
-def tag_dataset(namespace: str, dataset: str, tag: str) -> Response:
-    """Put a tag on a dataset, as ``PUT /classifications/{tag}``; one that it has stays as it is."""
+def tag_dataset(namespace: str, dataset: str, tag: str, field: str | None = None) -> Response:
+    """Put a tag on a dataset or on a column of its newest schema, as
+    ``PUT /classifications/{tag}``; one that it has stays as it is.
+    """
     sources, key = find_dataset(current_sources(), Name(namespace, dataset))
-    return _tagged(sources, key, key, tag)
-
-
-@blueprint.answer(f"{_DATASET}/tags/<tag>", "The dataset", methods=["DELETE"])
-def untag_dataset(namespace: str, dataset: str, tag: str) -> Response:
-    """Take a tag off a dataset. 404 where it has none."""
-    sources, key = find_dataset(current_sources(), Name(namespace, dataset))
-    declassify(tag, key, current_service())
-    return _dataset(sources, key)
-
-
-@blueprint.answer(f"{_DATASET}/fields/<field>/tags/<tag>", "The dataset", methods=["POST"])
-def tag_field(namespace: str, dataset: str, field: str, tag: str) -> Response:
-    """Put a tag on a column of the dataset's newest schema."""
-    sources, key = find_dataset(current_sources(), Name(namespace, dataset))
-    return _tagged(sources, key, _column(sources, key, field), tag)
-
-
-@blueprint.answer(f"{_DATASET}/fields/<field>/tags/<tag>", "The dataset", methods=["DELETE"])
-def untag_field(namespace: str, dataset: str, field: str, tag: str) -> Response:
-    """Take a tag off a column. 404 where it has none."""
-    sources, key = find_dataset(current_sources(), Name(namespace, dataset))
-    declassify(tag, _column(sources, key, field), current_service())
-    return _dataset(sources, key)
-
-
-def _tagged(sources: Sources, dataset: str, node: str, tag: str) -> Response:
-    service = current_service()
+    node, service = _node(sources, key, field), current_service()
     if (check_tag(tag), node) not in service.governance.assigned:
         classify(tag, name_node(node, service), node, "", "", service)
-    return _dataset(sources, dataset)
+    return _dataset(sources, key)
 
 
-def _column(sources: Sources, dataset: str, field: str) -> str:
+@blueprint.answer(
+    f"{_DATASET}/fields/<field>/tags/<tag>", "The dataset", methods=["DELETE"],
+    endpoint="untag_field",
+)  # fmt: skip
+@blueprint.answer(f"{_DATASET}/tags/<tag>", "The dataset", methods=["DELETE"])
+def untag_dataset(namespace: str, dataset: str, tag: str, field: str | None = None) -> Response:
+    """Take a tag off a dataset or a column. 404 where it has none."""
+    sources, key = find_dataset(current_sources(), Name(namespace, dataset))
+    declassify(tag, _node(sources, key, field), current_service())
+    return _dataset(sources, key)
+
+
+def _node(sources: Sources, dataset: str, field: str | None) -> str:
+    """The dataset, or a column of it. Raises NotFound."""
+    if field is None:
+        return dataset
     schema = sources.catalogue.newest_schemas((dataset,), None).get(dataset)
     for path, spelling in read_spellings(schema.columns).items() if schema else ():
         if spelling.name == field:

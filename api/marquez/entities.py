@@ -18,7 +18,7 @@ from graph_model import identity, labels
 from graph_model.answers.facets import facets_in_force
 from graph_model.answers.jobs import PlanItem, job_ends
 from graph_model.answers.nodes import ExecutionView, times_of_plans, times_seen
-from graph_model.answers.openlineage import Name, name_of, sent_facets
+from graph_model.answers.openlineage import Name, name_of, names_of, sent_facets
 from graph_model.answers.sources import Sources
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow, SchemaRow
 from graph_model.lineage import Partial
@@ -217,10 +217,7 @@ def jobs_json(
     ids = [row.id for row in rows]
     ends = job_ends(sources, ids)
     known = {key for end in ends.values() for key in end.read | end.written}
-    names = {
-        row.id: name_of(row.uri, row.scope, sources.rules)
-        for row in sources.catalogue.datasets(known)
-    }
+    names = names_of(sources, known)
     newest = sources.catalogue.last_executions(ids, at)
     ran = {key: last for key, last in newest.items() if last.kind != labels.DECLARATION_KIND}
     latest = {key: [row.run] for key, row in ran.items()}
@@ -287,10 +284,7 @@ def job_versions_json(
     ids = {
         dataset.id for plan in plans for dataset in (*plan.sources, *filter(None, [plan.target]))
     }
-    names = {
-        stored.id: name_of(stored.uri, stored.scope, sources.rules)
-        for stored in sources.catalogue.datasets(ids)
-    }
+    names = names_of(sources, ids)
     last = sources.catalogue.last_of_plans([plan.id for plan in plans], None)
     runs = runs_json(sources, {row.id: [each.run for each in last.values()]}, now)
     first = {span.logical_plan: span.first for span in sources.catalogue.plan_spans(last, None)}

@@ -70,19 +70,16 @@ def tables(
 
 
 def _table_nodes(sources: Sources, view: GraphView, at: int | None, now: int) -> list[Json]:
-    names: dict[str, str] = {}
-    for node in view.nodes:
-        if isinstance(node, DatasetNode):
-            names[node.id] = name_of(node.uri, node.scope, sources.rules).node(DATASET)
-        elif isinstance(node, JobNode):
-            names[node.id] = Name(node.namespace, node.name).node(JOB)
+    tables = {key: name.node(DATASET) for key, name in _tables(sources, view.nodes).items()}
+    own = [node for node in view.nodes if isinstance(node, JobNode)]
+    names = tables | {node.id: Name(node.namespace, node.name).node(JOB) for node in own}
     edges = [
         (names[edge.source], names[edge.target])
         for edge in view.edges
         if edge.source in names and edge.target in names
     ]
-    rows = sources.catalogue.datasets([n.id for n in view.nodes if isinstance(n, DatasetNode)])
-    jobs = sources.catalogue.jobs([n.id for n in view.nodes if isinstance(n, JobNode)])
+    rows = sources.catalogue.datasets(tables)
+    jobs = sources.catalogue.jobs([node.id for node in own])
     data = {
         **dict(zip((row.id for row in rows), datasets_json(sources, rows, at), strict=True)),
         **dict(zip((row.id for row in jobs), jobs_json(sources, jobs, at, now), strict=True)),
@@ -104,6 +101,14 @@ def _table_nodes(sources: Sources, view: GraphView, at: int | None, now: int) ->
         for key, name in names.items()
         if key in data
     ]
+
+
+def _tables(sources: Sources, nodes: Iterable[object]) -> dict[str, Name]:
+    return {
+        node.id: name_of(node.uri, node.scope, sources.rules)
+        for node in nodes
+        if isinstance(node, DatasetNode)
+    }
 
 
 _OUTSIDE_GRAPHS: Final = frozenset(
@@ -139,11 +144,7 @@ def _asked(node: Node) -> tuple[tuple[str, ...], Partial | None]:
 def _column_nodes(sources: Sources, views: Iterable[GraphView], at: int | None) -> list[Json]:
     drawn = {node.id: node for view in views for node in view.nodes}
     edges = {edge.id: edge for view in views for edge in view.edges if isinstance(edge, ColumnEdge)}
-    tables = {
-        key: name_of(node.uri, node.scope, sources.rules)
-        for key, node in drawn.items()
-        if isinstance(node, DatasetNode)
-    }
+    tables = _tables(sources, drawn.values())
     named = {
         key: (column, tables[column.dataset_id])
         for key, column in drawn.items()
@@ -219,11 +220,7 @@ def column_lineages(
     ]
     found: dict[str, list[Json]] = {}
     for keys, view in views:
-        names = {
-            node.id: name_of(node.uri, node.scope, sources.rules)
-            for node in view.nodes
-            if isinstance(node, DatasetNode)
-        }
+        names = _tables(sources, view.nodes)
         computed: dict[Name, list[Json]] = {}
         for node in _column_nodes(sources, [view], None):
             if (column := node["data"])["inputFields"]:

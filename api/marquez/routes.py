@@ -149,15 +149,16 @@ class _JobsQuery(_PageQuery):
     lastRunStates = _States(tuple(_STATES), load_default=())  # noqa: N815 - as on the wire
 
 
-class _LineageQuery(Query):
+class _NodeQuery(Query):
     nodeId = TextField(most=20_000, required=True)  # noqa: N815 - as on the wire
     depth = IntegerField(0, graphs.MOST_JOBS, load_default=20)
+
+
+class _LineageQuery(_NodeQuery):
     direction = Choice(Direction, load_default=Direction.BOTH)
 
 
-class _ColumnLineageQuery(Query):
-    nodeId = TextField(most=20_000, required=True)  # noqa: N815 - as on the wire
-    depth = IntegerField(0, graphs.MOST_JOBS, load_default=20)
+class _ColumnLineageQuery(_NodeQuery):
     withDownstream = Switch(load_default=False)  # noqa: N815 - as on the wire
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from graph_model import identity, labels
-from graph_model.answers.openlineage import READ, WRITTEN, Name, SentFacets, name_of
+from graph_model.answers.openlineage import READ, WRITTEN, Name, SentFacets, names_of
 from graph_model.answers.runs import RunBrief, RunTrees, run_details
 from graph_model.answers.sources import Sources
 from graph_model.facts import ExecutionRow
@@ -145,31 +145,33 @@ def states_of(sources: Sources, jobs: Collection[str], now: int) -> dict[str, st
 
 
 def sent_json(facets: Mapping[str, Any]) -> Json:
-    """The facets of a run, and what Marquez makes ``args`` of."""
-    return {"facets": dict(facets), "args": _args(facets)}
-
-
-def _args(facets: Mapping[str, Any]) -> Json:
-    """``nominalTime`` in Java's spelling, and ``parent``."""
+    """The facets of a run, and what Marquez makes of two: ``nominalTime`` is given twice, in
+    ``args`` in Java's spelling, and ``parent`` is in ``args``.
+    """
     nominal, parent = facets.get("nominalTime", {}), facets.get("parent", {})
-    times = {
-        f"nominal_{word}_time": _zoned(text)
-        for word in ("start", "end")
-        if isinstance(text := nominal.get(f"nominal{word.capitalize()}Time"), str)
-    }
+    times: Json = {}
+    args: Json = {}
+    for word in ("Start", "End"):
+        if isinstance(text := nominal.get(f"nominal{word}Time"), str):
+            at = _instant(text)
+            times[f"nominal{word}Time"] = at
+            args[f"nominal_{word.lower()}_time"] = _zoned(at) if at else text
     run, job = (parent.get(key) for key in ("run", "job"))
     if isinstance(run, dict) and isinstance(job, dict):
-        above = {"run_id": run.get("runId"), "name": job.get("name")}
-        return {**times, **above, "namespace": job.get("namespace")}
-    return times
+        args |= {"run_id": run.get("runId"), "name": job.get("name")}
+        args["namespace"] = job.get("namespace")
+    return {"facets": dict(facets), "args": args, **times}
 
 
-def _zoned(text: str) -> str:
-    """2026-03-01T08:00:00Z => 2026-03-01T08:00Z[UTC]."""
+def _instant(text: str) -> str | None:
     try:
-        at = moment(parse_instant(text)) or text
+        return moment(parse_instant(text))
     except ValueError:
-        return text
+        return None
+
+
+def _zoned(at: str) -> str:
+    """2026-03-01T08:00:00Z => 2026-03-01T08:00Z[UTC]."""
     return f"{at.removesuffix('Z').removesuffix(':00')}Z[UTC]"
 
 
@@ -179,10 +181,7 @@ def _details(
     """Per run its facets and versions."""
     found = run_details(sources, runs, {run: brief.id for run, brief in briefs.items()})
     ids = {key for run in found.values() for key in (*run.read, *run.written)}
-    names = {
-        row.id: name_of(row.uri, row.scope, sources.rules)
-        for row in sources.catalogue.datasets(ids)
-    }
+    names = names_of(sources, ids)
     return {
         key: {
             **sent_json(run.sent.run),

@@ -45,6 +45,12 @@ def name_of(uri: str, scope: str, rules: Rules) -> Name:
     return Name(f"{scope}@{namespace}" if scope else namespace, name)
 
 
+def names_of(sources: Sources, datasets: Collection[str]) -> dict[str, Name]:
+    """The pairs of datasets by id; of an unknown one none."""
+    rows = sources.catalogue.datasets(datasets)
+    return {row.id: name_of(row.uri, row.scope, sources.rules) for row in rows}
+
+
 def find_dataset(sources: Sources, name: Name) -> tuple[Sources, str]:
     """The sources for a question about a dataset, and its id. Raises NotFound."""
     scope, marked, bare = name.namespace.partition("@")
