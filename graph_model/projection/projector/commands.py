@@ -209,7 +209,7 @@ class CommandRunner:
             if not new:
                 return outline
             if not self._subject_projector.begin(new):
-                self._subject_projector.large.wait()
+                self._subject_projector.large.wait(self._break_off_if_stopping)
 
     def _revisions(
         self, plans: Outline, named: Collection[str] | None

@@ -6,8 +6,8 @@
 
 Translation is pure, so nothing is noted before the round that commits, and documents stay PENDING
 until then: a crash in between costs the time of a translation. What a thread has made counts only
-while that which it began with is unchanged: the states of the documents, the commands in force and
-the rules.
+while that which it began with is unchanged: the states of the documents, the effects that commands
+in force have on them, and the rules.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from graph_model.facts import whole
 from graph_model.producers.projections import Projection
@@ -23,6 +24,8 @@ from graph_model.projection.attempts import Attempt
 from graph_model.stores.documents import StoredDocument
 
 log = logging.getLogger(__name__)
+
+_LOOK_SECONDS: Final = 0.2
 
 
 @dataclass(slots=True, eq=False)
@@ -116,7 +119,10 @@ class LargeSubjects:
         later = list(self._waiting)[self._taken is None :]
         return [key for key in subject_keys if key not in later] if later else subject_keys
 
-    def wait(self) -> None:
-        """Wait until a translation that has begun is done."""
-        if self.beside and self._taken is not None:
-            self._taken.done.wait()
+    def wait(self, break_off: Callable[[], None]) -> None:
+        """Wait until a translation that has begun is done. ``break_off`` is called again and again
+        meanwhile; what it raises ends the wait.
+        """
+        taken = self._taken if self.beside else None
+        while taken is not None and not taken.done.wait(_LOOK_SECONDS):
+            break_off()

@@ -114,7 +114,11 @@ class SubjectProjector:
         only_adds = not any(map(self._rules.translation.needs_all, changes))
         with nullcontext() if only_adds else self.noted(attempt):
             self._carry_out(attempt, outline, large_apart=True)
-        taken = sum(key not in self.large for key in attempt.keys)
+        small = tuple(key for key in attempt.keys if key not in self.large)
+        if len(small) < len(attempt.keys) and not only_adds:
+            with self.noted(replace(attempt, keys=small)):
+                pass  # a start completes all that is noted, in one round: large ones are not
+        taken = len(small)
         if not taken and self.large.begun and not self.large.beside:
             return self.begin(subject_keys)  # there are no small ones to let pass
         self.left_some |= bool(self.large)
@@ -143,8 +147,9 @@ class SubjectProjector:
     def _basis(self, documents: Sequence[StoredDocument]) -> object:
         """Equal as long as the same documents give the same projection."""
         states = self._journal.states([document.position for document in documents])
-        rules, epoch = self._rules.translation, self._commands_in_force.epoch
-        return rules, epoch, [states.get(document.position) for document in documents]
+        effects = self._commands_in_force.among(documents)
+        kept = [states.get(document.position) for document in documents]
+        return self._rules.translation, effects, kept
 
     def _outline(
         self, subject_keys: Sequence[str], outline: Outline | None = None
