@@ -464,3 +464,34 @@ def test_a_run_that_a_command_covers_is_not_remembered(
     found = translation.project(headwater.journal.documents_of("run:r-1"))
     assert translations == [3, 2]
     assert found.former == Translation(DEFAULT_RULES).project_all(documents).facts
+
+
+def _with_text(run: str, text: str, **parts: Any) -> Any:
+    sql = {"query": text, "dialect": "spark"}
+    return run_event(run, "COMPLETE", 5, job_facets={"sql": sql}, **parts)
+
+
+OF_OTHER_JOBS = [
+    run_event("schema", "COMPLETE", 5, outputs=[dataset("orders", "id", "amount")]),
+    _with_text(
+        "view",
+        "CREATE VIEW paid AS SELECT id, amount FROM orders",
+        inputs=[dataset("orders")],
+        outputs=[dataset("paid")],
+    ),
+    _with_text(
+        "star",
+        "INSERT INTO totals SELECT *, amount * 2 AS twice FROM paid",
+        inputs=[dataset("paid")],
+        outputs=[dataset("totals", "id", "amount", "twice")],
+    ),
+    run_event("later", "COMPLETE", 5, outputs=[dataset("paid", "id", "amount", "more")]),
+]
+
+
+def test_texts_over_tables_that_other_jobs_describe_come_to_the_same_in_every_order() -> None:
+    """A text is read with the schemas of its own event: what arrives before it changes nothing."""
+    at_once = elements_of_events(OF_OTHER_JOBS, stepwise=False)
+    for order in permutations(OF_OTHER_JOBS):
+        assert elements_of_events(order, stepwise=True) == at_once
+    assert "('origin', 'sql')" in repr(at_once), "the texts give columns"
