@@ -145,33 +145,28 @@ def states_of(sources: Sources, jobs: Collection[str], now: int) -> dict[str, st
 
 
 def sent_json(facets: Mapping[str, Any]) -> Json:
-    """The facets of a run, and what Marquez makes of two: ``nominalTime`` is given twice, in
-    ``args`` in Java's spelling, and ``parent`` is in ``args``.
+    """The facets of a run, and what Marquez makes ``args`` of: ``nominalTime`` in Java's spelling,
+    and ``parent``. Its fields of the nominal times are null, whatever the facet says.
     """
     nominal, parent = facets.get("nominalTime", {}), facets.get("parent", {})
-    times: Json = {}
-    args: Json = {}
-    for word in ("Start", "End"):
-        if isinstance(text := nominal.get(f"nominal{word}Time"), str):
-            at = _instant(text)
-            times[f"nominal{word}Time"] = at
-            args[f"nominal_{word.lower()}_time"] = _zoned(at) if at else text
+    args: Json = {
+        f"nominal_{word}_time": _zoned(text)
+        for word in ("start", "end")
+        if isinstance(text := nominal.get(f"nominal{word.capitalize()}Time"), str)
+    }
     run, job = (parent.get(key) for key in ("run", "job"))
     if isinstance(run, dict) and isinstance(job, dict):
         args |= {"run_id": run.get("runId"), "name": job.get("name")}
         args["namespace"] = job.get("namespace")
-    return {"facets": dict(facets), "args": args, **times}
+    return {"facets": dict(facets), "args": args}
 
 
-def _instant(text: str) -> str | None:
-    try:
-        return moment(parse_instant(text))
-    except ValueError:
-        return None
-
-
-def _zoned(at: str) -> str:
+def _zoned(text: str) -> str:
     """2026-03-01T08:00:00Z => 2026-03-01T08:00Z[UTC]."""
+    try:
+        at = moment(parse_instant(text)) or text
+    except ValueError:
+        return text
     return f"{at.removesuffix('Z').removesuffix(':00')}Z[UTC]"
 
 
