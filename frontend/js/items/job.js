@@ -11,7 +11,7 @@ import { durationOf, millisecondsOf } from '../panel/execution.js';
 import { code, describedFacts, facetsInForce, runLink } from '../panel/facets.js';
 import { hiding } from '../panel/hiding.js';
 import { datasetLink, impactLink, planLink } from '../panel/links.js';
-import { actions, errorText, facts, later, modeChip, more, MOST_LISTED, orNone, section, separated, stateChip } from '../panel/panel.js';
+import { actions, errorText, facts, gapList, later, modeChip, more, MOST_LISTED, orNone, section, separated, stateChip } from '../panel/panel.js';
 
 const MOST_BARS = 30;
 
@@ -50,7 +50,7 @@ export function jobTabs(context, node, { known, runs }) {
       {
         key: 'sql',
         words: 'SQL',
-        draw: () => later(known, ({ about }) => sourceOf(about?.described)),
+        draw: () => later(known, ({ about, plans }) => sourceOf(state, about?.described, plans ?? [])),
       },
       {
         key: 'facets',
@@ -147,9 +147,19 @@ function runLine(state, run) {
   );
 }
 
-function sourceOf(described) {
+/** The code of a job, and beside it its plans, which have the columns, with what the text leaves open. */
+function sourceOf(state, described, plans) {
   const parts = code(described).filter(Boolean);
-  return parts.length > 0 ? parts : element('p', { class: 'muted' }, 'No client sent the code of this job.');
+  if (parts.length === 0) return element('p', { class: 'muted' }, 'No client sent the code of this job.');
+  const shown = plans.slice(0, MOST_LISTED).map((plan) =>
+    element(
+      'li',
+      { class: 'card' },
+      planLink(state, plan.planIds?.[0] ?? plan.id, plan.target ? `columns of ${plan.target.label}` : 'columns that it reads'),
+      gapList(Array.isArray(plan.gaps) ? plan.gaps : []),
+    ),
+  );
+  return [...parts, section('Columns and gaps', element('ul', { class: 'plain', 'data-testid': 'code-plans' }, shown), more(plans.length))];
 }
 
 /**

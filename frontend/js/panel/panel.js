@@ -135,6 +135,18 @@ export function section(heading, ...children) {
 }
 
 /**
+ * What a column lineage lacks, a line each; null without gaps.
+ * @param {Array<{code: string, detail?: string}>} gaps
+ * @returns {HTMLElement|null}
+ */
+export function gapList(gaps) {
+  const lines = gaps.map(({ code, detail }) =>
+    element('li', { class: 'gap' }, icon('warning'), element('span', {}, element('strong', {}, data(code)), ' ', data(detail ?? ''))),
+  );
+  return lines.length > 0 ? element('ul', { class: 'lines' }, lines) : null;
+}
+
+/**
  * Names and values, without empty ones.
  * @param {Array<[string, import('../page/dom.js').Child]>} pairs
  * @returns {HTMLElement|null}

@@ -11,7 +11,7 @@ import { code, facetTrees, runLink, valueTree } from '../panel/facets.js';
 import { count, formatNumber, plain, shorten } from '../data/format.js';
 import { datasetLink, jobLink } from '../panel/links.js';
 import { nodeOf, planModel } from '../data/model.js';
-import { expression, facts, later, modeChip, section, table } from '../panel/panel.js';
+import { expression, facts, gapList, later, modeChip, section, table } from '../panel/panel.js';
 import { link, write } from '../data/url.js';
 
 /** A filter, a join or a grouping bears on all that a plan writes: one edge to this name. */
@@ -141,21 +141,7 @@ function summarise(state, known) {
         ['Same plan, other ids', known.otherPlans > 0 && formatNumber(known.otherPlans)],
       ]),
       gaps.length > 0 &&
-        section(
-          'Gaps in the column lineage',
-          element(
-            'ul',
-            { class: 'lines' },
-            gaps.map((gap) =>
-              element(
-                'li',
-                { class: 'gap' },
-                icon('warning'),
-                element('span', {}, element('strong', {}, data(gap.code)), ' ', data(gap.detail ?? '')),
-              ),
-            ),
-          ),
-        ),
+        section('Gaps in the column lineage', gapList(gaps)),
       element('p', { class: 'muted' }, 'Select an operation to see its schema, expressions and parameters.'),
     ],
   };

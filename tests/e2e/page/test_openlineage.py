@@ -25,6 +25,14 @@ LOADED = event(
     },
     outputs=[table("t", "id", version={"datasetVersion": "42"})],
 )  # fmt: skip
+OPEN_TEXT = "insert into v select u.id, nobody.x from u"
+TEXTED = event(
+    "x", "COMPLETE", "08:30:00",
+    job="texted",
+    job_facets={"sql": {"query": OPEN_TEXT, "dialect": "spark"}},
+    inputs=[table("u", "id")],
+    outputs=[table("v", "id", "x")],
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +41,7 @@ def address() -> Iterator[str]:
     headwater = small_headwater()
     going = event("on", "START", "12:00:00")
     failed = checked("q", "11:00:00", "check", success=False)
-    take(headwater, *REVENUE, *DAG, *DONE, LOADED, failed, going)
+    take(headwater, *REVENUE, *DAG, *DONE, LOADED, TEXTED, failed, going)
     with serving(headwater, NOW) as url:
         yield url
     headwater.close()
@@ -99,6 +107,21 @@ def test_a_job_shows_its_code_its_owners_and_custom_facets_as_a_tree(page: Page)
     run.click()
     wait_for(page)
     expect(page.get_by_test_id("run")).to_contain_text("openlineage-python 1.54.0")
+
+
+def test_the_sql_of_a_job_stands_beside_the_columns_and_gaps_of_its_plan(page: Page) -> None:
+    page.goto(f"/?view=job&node={quote('job:etl/texted', safe='')}")
+    wait_for(page)
+    page.get_by_test_id("tab-sql").click()
+    panel = page.locator(".panel")
+    expect(panel).to_contain_text("SQL · spark")
+    expect(panel.get_by_test_id("code")).to_have_text(OPEN_TEXT)
+    plans = page.get_by_test_id("code-plans")
+    expect(plans).to_contain_text("unresolved-column")
+    plans.get_by_role("link", name="columns of v").click()
+    wait_for(page)
+    expect(page.locator(".panel")).to_contain_text("Gaps in the column lineage")
+    expect(page.get_by_test_id("plan-columns")).to_contain_text("u")
 
 
 def test_a_run_that_nobody_knows_says_so(page: Page) -> None:
