@@ -19,13 +19,14 @@ from api.http.blueprint import OPEN, Blueprint
 from api.http.errors import RETRY_AFTER_SECONDS
 from api.schemas.fields import Choice, Flag, IntegerField, Query, RequestBody, TextField
 from api.service import current_service
-from api.service.parts import ask_parts
+from api.service.parts import ask_parts, current_sources
 from api.service.storage import SAVED_NOTE, Report, RunsInGraph
 from graph_model import identity
 from graph_model.errors import InvalidFields, NotFound
 from graph_model.producers.registry import Producers
 from graph_model.projection.rebuilding import Progress
 from graph_model.retention.forecast import Forecast
+from graph_model.stores.catalogue.support import PlanOrigin
 from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument
 from graph_model.values import iso
 
@@ -72,8 +73,20 @@ class RebuildReply(Schema):
     after = fields.String(required=True, allow_none=True)
 
 
+class EntryJobSchema(Schema):
+    """The job that a document tells of."""
+
+    id = fields.String(required=True)
+    namespace = fields.String(required=True)
+    name = fields.String(required=True)
+
+
 class EntrySchema(Schema):
-    """One document of the journal, without its body."""
+    """One document of the journal, without its body.
+
+    ``job`` and ``producer`` are those of the first execution that its plan id has: null before one
+    is in the graph, for commands, and where the job is hidden.
+    """
 
     position = fields.Integer(required=True)
     kind = fields.String(required=True)
@@ -85,6 +98,8 @@ class EntrySchema(Schema):
     reason = fields.String(allow_none=True)
     receivedAt = fields.String(required=True)
     size = fields.Integer(required=True)
+    job = fields.Nested(EntryJobSchema, required=True, allow_none=True)
+    producer = fields.String(required=True, allow_none=True)
 
 
 class JournalReply(Schema):
@@ -201,8 +216,13 @@ def journal(query: Mapping[str, Any]) -> dict[str, Any] | Response:
         limit=query["limit"],
         cursor=query["cursor"],
     )
+    sources = current_sources()
+    origins = sources.catalogue.plan_origins({document.subject_key for document in page.items})
     return {
-        "items": [describe(document) for document in page.items],
+        "items": [
+            describe(document, origins.get(document.subject_key), sources.hidden)
+            for document in page.items
+        ],
         "total": page.total,
         "next": page.next,
     }
@@ -339,8 +359,12 @@ def describe_rebuild(progress: Progress) -> dict[str, Any]:
     }
 
 
-def describe(document: StoredDocument) -> dict[str, Any]:
-    """A document as its list shows it."""
+def describe(
+    document: StoredDocument, origin: PlanOrigin | None, hidden: Collection[str]
+) -> dict[str, Any]:
+    """A document as its list shows it; a job among the ``hidden`` ids has no name there."""
+    job = None if origin is None else identity.job_id(origin.namespace, origin.job)
+    shown = None if job in hidden else origin
     return {
         "position": document.position,
         "kind": document.kind,
@@ -352,6 +376,8 @@ def describe(document: StoredDocument) -> dict[str, Any]:
         "reason": document.reason,
         "receivedAt": iso(document.received_at),
         "size": document.size,
+        "job": shown and {"id": job, "namespace": shown.namespace, "name": shown.job},
+        "producer": shown and shown.producer,
     }
 
 

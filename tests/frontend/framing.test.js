@@ -67,6 +67,13 @@ test('a close-up moves a little so that fewer boxes are cut, and keeps the asked
   assert.ok(view.left < 1_900);
 });
 
+test('a close-up that stands at an edge for the asked node does not leave it for other boxes', () => {
+  const box = (left, width) => ({ left, right: left + width, top: -20, bottom: 20 });
+  const boxes = [box(3_900, 200), box(2_830, 100), box(2_820, 100)];
+  const view = seen(openingOf(wide(4_000), WINDOW, LEGIBLE.titles, { x: 4_000, y: 0 }, boxes));
+  assert.ok(view.right >= 4_100, `${view.left} to ${view.right}`);
+});
+
 test('columns are read at a nearer zoom than titles', () => {
   const around = wide(1_140);
   assert.equal(isLegible(around, WINDOW, LEGIBLE.titles), true);
@@ -79,7 +86,7 @@ test('what was opened comes into view without moving farther, or smaller, than i
   assert.equal(towards(part(-100, 200), WINDOW, now), null, 'it is in view');
   const beside = towards(part(300, 300), WINDOW, now);
   assert.deepEqual([beside.scale, beside.position.y], [1, 0]);
-  assert.equal(seen(beside).right, 600 + 20, 'as far as its edge');
+  assert.equal(seen(beside).right, 600 + 28, 'as far as its edge');
   const large = towards(part(0, 2_000), WINDOW, now);
   assert.ok(large.scale < 1 && seen(large).left <= 0 && seen(large).right >= 2_000);
 });

@@ -17,7 +17,7 @@ const NUDGE = 0.2;
 const RIM = 6;
 const TRIFLE = 1e-6;
 /** Room around the fitted part, for badges, halos and handles, in pixels. */
-const PADDING = Object.freeze({ x: 20, y: 10 });
+const PADDING = Object.freeze({ x: 28, y: 10 });
 
 /**
  * The part of a window that boxes fill where a picture just fits.
@@ -71,9 +71,11 @@ export function openingOf(around, size, legible, asked, boxes = []) {
   const middle = within(around.left, around.right, width, pad.x, asked?.x);
   if (!asked) return { scale, position: { x: middle, y: within(around.top, around.bottom, height, pad.y) } };
   const beside = along.filter((_, at) => isWhole(across[at], middle, width / 2 - rim));
-  const y = nudged(beside, within(around.top, around.bottom, height, pad.y, asked.y), height, rim);
+  const own = boxes.find(({ left, right, top, bottom }) => left <= asked.x && asked.x <= right && top <= asked.y && asked.y <= bottom);
+  const [ownAcross, ownAlong] = [own && { start: own.left, end: own.right }, own && { start: own.top, end: own.bottom }];
+  const y = nudged(beside, within(around.top, around.bottom, height, pad.y, asked.y), height, rim, ownAlong);
   const level = across.filter((_, at) => isWhole(along[at], y, height / 2 - rim));
-  return { scale, position: { x: nudged(level, middle, width, rim), y } };
+  return { scale, position: { x: nudged(level, middle, width, rim, ownAcross), y } };
 }
 
 /** The middle of a view of this length that shows nothing beyond two edges, next to the wanted one. */
@@ -82,15 +84,18 @@ function within(start, end, length, pad, wanted = start) {
   return first >= last ? (start + end) / 2 : Math.min(last, Math.max(first, wanted));
 }
 
-/** The middle, moved a little where more of the spans are whole then; the shortest of such ways. */
-function nudged(spans, middle, length, rim) {
+/**
+ * The middle, moved a little where more of the spans are whole then; the shortest of such ways. The requested node's `own`
+ * span stays whole where it is.
+ */
+function nudged(spans, middle, length, rim, own) {
   const half = length / 2 - rim;
   const whole = (at) => spans.filter((span) => isWhole(span, at, half)).length;
   let best = { at: middle, count: whole(middle) };
   for (const span of spans)
     for (const at of [span.start + half, span.end - half]) {
       const by = Math.abs(at - middle);
-      if (by > length * NUDGE) continue;
+      if (by > length * NUDGE || (own && isWhole(own, middle, half) && !isWhole(own, at, half))) continue;
       const count = whole(at);
       if (count > best.count || (count === best.count && by < Math.abs(best.at - middle))) best = { at, count };
     }

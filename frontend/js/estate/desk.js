@@ -171,16 +171,18 @@ function unusualCard(state, { heading, bound, words, placeOf }, writes) {
 }
 
 function checksCard(state, checks, bound) {
+  const placed = placedTables(state, checks);
   const items = checks.map(({ dataset, at, check, failures }) => [
-    entry(datasetLink(state, dataset), time(at)),
+    entry(placed(dataset), time(at)),
     element('span', { class: 'small block' }, data(shorten(check, 100)), failures > 1 && ` and ${count(failures - 1, 'more check')}`),
   ]);
   return card({ tone: 'failed', heading: `${checks.length === 1 ? 'table' : 'tables'} with failed checks`, number: checks.length, bound }, folded(items, ENTRIES, 'table'));
 }
 
 function writtenCard(state, { written, partial }, placeOf) {
+  const placed = placedTables(state, written);
   const items = written.map(({ dataset, at, job }) => [
-    entry(datasetLink(state, dataset), time(at)),
+    entry(placed(dataset), time(at)),
     job ? element('span', { class: 'small muted block' }, 'by ', placedJobLink(state, job, placeOf)) : null,
   ]);
   const none = element('p', { class: 'muted' }, 'No run has written a table yet.');
@@ -194,6 +196,16 @@ function writtenCard(state, { written, partial }, placeOf) {
     },
     items.length > 0 ? lines(items) : none,
   );
+}
+
+/** Tables of one name each with what tells it apart: `churn in features`, `churn in scores`. */
+function placedTables(state, listed) {
+  const asJob = ({ label, uri }) => ({ name: label, namespace: uri });
+  const placeOf = tellApart(listed.map(({ dataset }) => asJob(dataset)));
+  return (dataset) => {
+    const place = placeOf(asJob(dataset));
+    return [datasetLink(state, dataset), place && element('span', { class: 'muted' }, ' in ', data(shorten(place, 120)))];
+  };
 }
 
 function entry(name, beside) {

@@ -243,7 +243,7 @@ function users(state, heading, items) {
         {},
         jobLink(state, user.job),
         ' ',
-        modeChip(user.mode),
+        user.mode !== 'none' && modeChip(user.mode),
         element('span', { class: 'muted block' }, time(user.at), ' · ', planLink(state, user.plan, 'plan')),
       ),
     );

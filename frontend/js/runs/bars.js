@@ -2,7 +2,7 @@
  * Runs and writes as bars, oldest first: how long each took, how it ended, how much it wrote.
  */
 import { anchor, element } from '../page/dom.js';
-import { formatDuration, formatNumber, formatTime } from '../data/format.js';
+import { formatDuration, formatNumber, formatSize, formatTime } from '../data/format.js';
 import { heights, usualBand } from './measures.js';
 
 /** The newest write is compared with so many before it, as on the home page. */
@@ -51,9 +51,10 @@ export function volumeBars(noun, writes) {
   const tall = heights(values);
   const band = usualBand(values.slice(1, 1 + COMPARED));
   const most = Math.max(...known);
+  const spell = (value) => (noun === 'bytes' ? formatSize(value) : `${formatNumber(value)} ${noun}`);
   const made = writes.map(({ href, at, value }, number) => {
     const odd = band && value !== null && (value < band.low || value > band.high);
-    const amount = value === null ? `${noun} unknown` : `${formatNumber(value)} ${noun}${odd ? ', unusual' : ''}`;
+    const amount = value === null ? `${noun} unknown` : `${spell(value)}${odd ? ', unusual' : ''}`;
     const words = `${amount}, ${formatTime(at)}`;
     const way = anchor(href, element('span', { class: 'bar-fill', style: `height: ${Math.round(tall[number] * 100)}%` }));
     way.className = `bar-run ${odd ? 'unusual' : ''}`;
@@ -67,6 +68,6 @@ export function volumeBars(noun, writes) {
     'figure',
     { class: 'volume', 'data-testid': `volume-${noun}` },
     element('ul', { class: `bars ${band ? 'banded' : ''}`, style, 'aria-label': `Writes, oldest first: height is ${noun}` }, made.reverse()),
-    element('figcaption', { class: 'small muted' }, `Last ${formatNumber(known[0])} ${noun}`, band && `, usually ${formatNumber(band.usual)} (the band: a quarter of it to four times it)`),
+    element('figcaption', { class: 'small muted' }, `Last ${spell(known[0])}`, band && `, usually ${noun === 'bytes' ? formatSize(band.usual) : formatNumber(band.usual)} (the band: a quarter of it to four times it)`),
   );
 }

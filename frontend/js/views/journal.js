@@ -3,12 +3,14 @@
  */
 import { getAll } from '../data/api.js';
 import { anchor, button, data, element, time } from '../page/dom.js';
-import { count, formatNumber, formatSize, shorten } from '../data/format.js';
-import { planLink } from '../panel/links.js';
+import { count, formatNumber, formatSize, plain, shorten } from '../data/format.js';
+import { jobLink, planLink } from '../panel/links.js';
 import { stateChip, table } from '../panel/panel.js';
 import { write } from '../data/url.js';
 
 const PAGE = 100;
+/** Letters of an id in the list: its begin tells one from another, the whole is in its title. */
+const SHOWN_ID = 9;
 
 export const journal = {
   controls: ['state'],
@@ -127,12 +129,30 @@ function documents(state, items) {
   const rows = items.map((item) => [
     [time(item.receivedAt), before >= 0 && item.position > before && element('span', { class: 'chip ok' }, 'new')],
     item.kind,
-    stateChip(item.state),
-    item.planId ? planLink(state, item.planId, shorten(item.planId, 40)) : '–',
+    item.job && jobLink(state, item.job),
+    subject(state, item),
+    item.producer && data(item.producer),
     formatSize(item.size),
-    element('span', { class: 'reason' }, data(item.reason ?? '')),
+    element('span', {}, chip(item.state), item.reason && element('span', { class: 'reason' }, ' ', data(item.reason))),
   ]);
-  return table('Documents', ['Received', 'Kind', 'State', 'Plan', 'Size', 'Reason'], rows, {
+  return table('Documents', ['Received', 'Kind', 'Job', 'Plan or run', 'Producer', 'Size', 'State'], rows, {
+    class: 'documents',
     'data-testid': 'journal-items',
   });
+}
+
+/** Statements of people, whose subject key begins with `#`, have neither plan nor run. */
+function subject(state, { planId }) {
+  if (!planId || planId.startsWith('#')) return null;
+  const id = planId.replace(/^run:/, '');
+  const made = planLink(state, planId, shorten(id, SHOWN_ID));
+  if (typeof made !== 'string') made.title = plain(id);
+  return made;
+}
+
+/** The word of the choice above the list. */
+function chip(state) {
+  const made = stateChip(state);
+  if (typeof made !== 'string' && state === 'projected') made.textContent = 'in the graph';
+  return made;
 }

@@ -156,11 +156,18 @@ function orderOf({ columns, sort: usual }, { sort }) {
   return columns.some((column) => column.sort && column.sort === sort.replace(/^-/, '')) ? sort : usual;
 }
 
+/** Where nothing was narrowed, none is known at all: the first page says how they come. */
+function nothing({ noun }, state) {
+  const asked = write({ ...state, sort: '', page: 0, after: '' });
+  if (asked !== write({ view: state.view })) return element('p', { class: 'muted' }, `No ${noun} passes these filters.`);
+  return element('p', { class: 'muted' }, `No ${noun} is known yet. `, anchor(write({ view: 'home' }), 'How to send lineage'));
+}
+
 function draw(name, listing, state, { items, total, next, partial, unexplained = 0 }) {
   return element(
     'div',
     { class: 'document lists', 'data-testid': `list-${name}` },
-    items.length === 0 && element('p', { class: 'muted' }, `No ${listing.noun} passes these filters.`),
+    items.length === 0 && nothing(listing, state),
     partial && element('p', { class: 'muted', 'data-testid': 'list-bound' }, boundOf(partial)),
     unexplained > 0 && element('p', { class: 'muted', 'data-testid': 'list-unexplained' }, `Without ${count(unexplained, 'table')} of which a reader does not tell its columns.`),
     items.length > 0 && grid(name, listing, state, items),

@@ -7,7 +7,7 @@ import { durationOf, execution } from '../panel/execution.js';
 import { compareRuns } from '../panel/differences.js';
 import { emptyNotice } from '../page/notices.js';
 import { facetTrees, runLink } from '../panel/facets.js';
-import { count, formatNumber, plain, shorten } from '../data/format.js';
+import { count, formatNumber, formatTime, plain, shorten } from '../data/format.js';
 import { jobLink } from '../panel/links.js';
 import { link, write } from '../data/url.js';
 
@@ -38,7 +38,7 @@ function page(context, known) {
   const named = known.job?.name ?? known.runId ?? known.id;
   return {
     heading: plain(named),
-    subtitle: `run ${known.runId ?? known.id} · ${known.rolledUp}`,
+    subtitle: [formatTime(known.startedAt ?? known.endedAt ?? known.lastEventAt), known.rolledUp].filter(Boolean).join(' · '),
     reply: { partial: known.partial ?? null },
     model: null,
     empty: null,

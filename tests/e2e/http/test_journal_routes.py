@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from graph_model.errors import GraphUnavailable
+from graph_model.identity import job_id
 from graph_model.stores.documents import DocumentState
+from tests.contract.rows import a_job, an_execution
 from tests.e2e.producer_service import (
     NOW,
     OTHER_PLAN_ID,
@@ -47,7 +49,22 @@ def test_the_list_shows_documents_newest_first(server: Headwater) -> None:
         "state": "projected",
         "reason": None,
         "receivedAt": "2023-11-14T22:13:20.000Z",
+        "job": None,
+        "producer": None,
     }
+
+
+def test_a_document_names_the_job_and_the_producer_of_what_it_tells(server: Headwater) -> None:
+    execution = an_execution("ex-1", plan_id=PLAN_ID, producer="spline")
+    server.service.generations.current.record([a_job("job-1", "etl", "load"), execution])
+    waiting, event, plan = server.client.get("/journal").get_json()["items"]
+    assert (waiting["job"], waiting["producer"]) == (None, None)
+    assert (
+        event["job"]
+        == plan["job"]
+        == {"id": job_id("etl", "load"), "namespace": "etl", "name": "load"}
+    )
+    assert plan["producer"] == "spline"
 
 
 def test_a_cursor_leads_through_all_pages(server: Headwater) -> None:
