@@ -788,6 +788,8 @@ def test_the_documents_indicator_leads_to_failures_with_their_reasons(
     items = page.get_by_test_id("journal-items").locator("tbody tr")
     expect(items).to_have_count(3)
     expect(items.first).to_contain_text("operations.write: field required")
+    expect(items.last.get_by_role("link", name="employee-curate")).to_be_visible()
+    expect(items.last).to_contain_text("spline 2.2.0")
     page.get_by_test_id("replay").click()
     expect(page.get_by_test_id("news")).to_have_text("3 documents will be tried again.")
     expect(page.get_by_test_id("announcer")).to_have_text("3 documents will be tried again.")
