@@ -89,6 +89,7 @@ PUBLIC_ENDINGS: Final = (
     "description", "hint", "existingsecret", "secretbackend", "secretsbackend", "secretref",
     "secretmanager", "secretsmanager", "passwordcommand", "passwordencryption", "days", "hours",
     "minutes", "seconds", "table", "pagetoken", "nexttoken", "continuationtoken",
+    "metastoretokensignature",
 )  # fmt: skip
 # … and words behind a name that leave it one: token_v2, dbPwdNew, auth_string.
 QUALIFIERS: Final = (

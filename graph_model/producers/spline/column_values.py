@@ -273,6 +273,12 @@ def compared(value: Value, sources: ColumnNumbering) -> Value:
     return Value(whole, kept, shared, value.size, value.depth)
 
 
+def counted(value: Value) -> Value:
+    """The value, chosen because most rows have it: mode. All of a struct decides about a field."""
+    shared = union_flows((value.shared, as_influence(value.flows, CONDITIONAL)))
+    return Value(value.flows, value.parts, shared, value.size, value.depth)
+
+
 def _compared_struct(part: Struct, sources: ColumnNumbering) -> Struct:
     """The struct with the influence of its members on those that follow."""
     before = NO_FLOWS
@@ -327,8 +333,9 @@ _CHOOSING: Final = frozenset(
         "arrayprepend", "arrayremove", "arrayrepeat", "arraysort", "arrayunion", "casewhen",
         "coalesce", "collectlist", "collectset", "concat", "decode", "elementat", "explode",
         "filter", "first", "flatten", "get", "getarrayitem", "greatest", "if", "ifnull", "lag",
-        "last", "lead", "least", "max", "maxby", "min", "minby", "nthvalue", "nullif", "nvl",
-        "nvl2", "reverse", "shuffle", "slice", "sortarray", "tryelementat", "windowexpression",
+        "last", "lead", "least", "max", "maxby", "min", "minby", "mode", "nthvalue", "nullif",
+        "nvl", "nvl2", "reverse", "shuffle", "slice", "sortarray", "tryelementat",
+        "windowexpression",
     }
 )  # fmt: skip
 #: Of these, the functions that compare their elements: a struct by its fields, one after another.
@@ -544,6 +551,8 @@ class Valuation:
             chosen = stepped(merged(flowing), how)
             if word in _COMPARING:
                 chosen = compared(chosen, self.sources)
+            if word == "mode":
+                chosen = counted(chosen)
             return under(chosen, influences)
         flows = union_flows(raised(value.flows, how) for value in flowing)
         if not flowing and influences == NO_FLOWS:

@@ -163,7 +163,8 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
         "/graph/datasets?q=quiet",
         "/graph/datasets?layer=lake",
         "/graph/datasets?classification=PII",
-        "/graph/datasets?unread=true",
+        *_each("/graph/datasets?{}=true", ("unread", "unreadColumns")),
+        *_each("/graph/datasets?{}", ("minRows=1", "maxRows=9")),
         *_each("/graph/datasets?owner={}", ("privacy", "team")),
         *_each("/graph/datasets?q={}", _WORDS, "", "&sort=-lastWrite", "&sort=type&limit=2"),
     ],
@@ -179,8 +180,8 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
     ),
     "graph.search": lambda _: _each(
         "/graph/search?q={}",
-        ("e", "r", "qui", "murm", "PII", f"{LAKE}/quietly/part-0.parquet", *_WORDS),
-        *("", "&limit=2", "&kind=dataset,job,column,run"),
+        ("e", "r", "qui", "murm", "PII", "run-", f"{LAKE}/quietly/part-0.parquet", *_WORDS),
+        *("", "&limit=2", "&kind=dataset,job,column,run", "&kind=run", "&kind=column&limit=1"),
     ),
     "columns.columns": lambda _: ["/graph/columns", "/graph/columns?sort=-table&q=murm"],
     "columns.column": lambda known: _each("/graph/columns/{}", known.columns),
@@ -269,7 +270,7 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
     "marquez.namespace_named": lambda _: ["/api/v1/namespaces/default", "/api/v1/namespaces/bi"],
     "marquez.all_sources": lambda _: ["/api/v1/sources"],
     "marquez.source_named": lambda _: [f"/api/v1/sources/{quote(LAKE, safe='')}"],
-    "marquez.tags": lambda _: ["/api/v1/tags"],
+    "marquez.tags": lambda _: ["/api/v1/tags", "/api/v1/tags?limit=1"],
     "marquez.datasets": lambda _: [f"/api/v1/namespaces/{quote(LAKE, safe='')}/datasets"],
     "marquez.dataset": lambda _: [
         f"/api/v1/namespaces/{quote(LAKE, safe='')}/datasets/{name}" for name in LAKE_TABLES

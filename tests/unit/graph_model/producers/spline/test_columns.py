@@ -265,6 +265,18 @@ def test_a_field_of_a_read_struct_is_chosen_by_the_whole_struct() -> None:
     }
 
 
+def test_the_most_frequent_struct_is_chosen_by_all_of_its_fields() -> None:
+    plan = PlanBuilder()
+    read = employees(plan)
+    most = plan.call("mode", a_struct(plan, d=read["dept"], s=read["salary"]), of="aggregate.Mode")
+    plain = plan.call("mode", read["id"], of="aggregate.Mode")
+    plan.write(plan.aggregate(read, d=pick(plan, most, "d", 0), plain=plain))
+    assert lineage(plan.build()) == {
+        "d": {"dept AGGREGATION", "dept CONDITIONAL", "salary CONDITIONAL"},
+        "plain": {"id AGGREGATION"},
+    }
+
+
 # --- windows -------------------------------------------------------------------------------------
 
 
