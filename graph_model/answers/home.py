@@ -24,7 +24,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from statistics import median_high, median_low
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from graph_model import labels
 from graph_model.answers.facets import owners_of, quality_marks
@@ -241,8 +241,7 @@ class EstateMap:
     partial: Partial | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Spot:
+class _Spot(NamedTuple):
     """Where a dataset is drawn."""
 
     kind: str
@@ -265,8 +264,11 @@ def estate_map(sources: Sources, *, by: str, within: Sequence[str]) -> EstateMap
     uses = [use for use in flows if use.job not in sources.hidden]
     last = sources.catalogue.last_states({use.job for use in uses}, None)
     failing = {job for job, (_, state, _) in last.items() if state == labels.FAILED}
-    spots = _folded(spots, _near(spots, uses))
-    return _draw(tuple(within), spots, uses, failing, len(rows) - len(drawn), partial or cut)
+    moves, counted = _moves(spots, uses), Counter(spots.values())
+    near = _near(counted, moves)
+    counted = Counter({spot: size for spot, size in counted.items() if spot in near})
+    names = len(rows) - len(drawn)
+    return _draw(tuple(within), counted, moves, failing, names, partial or cut)
 
 
 def _path_reader(sources: Sources, by: str) -> Callable[[DatasetRow], tuple[str, ...]]:
@@ -287,43 +289,57 @@ def _spot(row: DatasetRow, path: tuple[str, ...], within: tuple[str, ...]) -> _S
     return _Spot("area", path[depth], path[: depth + 1])
 
 
-def _near(spots: Mapping[str, _Spot], uses: Iterable[PlanUse]) -> set[_Spot]:
-    """The neighbours that exchange data with the open area, and its own content."""
-    near = {spot for spot in spots.values() if spot.kind != "outside"}
+_Moves = Mapping[tuple[frozenset[_Spot], frozenset[_Spot]], set[str]]
+"""Per sources and targets, both as spots, the jobs that move data from the ones to the others."""
+
+
+def _moves(spots: Mapping[str, _Spot], uses: Iterable[PlanUse]) -> _Moves:
+    moves: defaultdict[tuple[frozenset[_Spot], frozenset[_Spot]], set[str]] = defaultdict(set)
     for use in uses:
-        ends = {spots[dataset] for dataset in (*use.sources, *use.targets) if dataset in spots}
+        sources = frozenset(spots[dataset] for dataset in use.sources if dataset in spots)
+        targets = frozenset(spots[dataset] for dataset in use.targets if dataset in spots)
+        moves[sources, targets].add(use.job)
+    return moves
+
+
+def _near(spots: Iterable[_Spot], moves: _Moves) -> set[_Spot]:
+    """The neighbours that exchange data with the open area, and its own content."""
+    near = {spot for spot in spots if spot.kind != "outside"}
+    for sources, targets in moves:
+        ends = sources | targets
         if any(spot.kind != "outside" for spot in ends):
             near |= ends
     return near
 
 
-def _folded(spots: Mapping[str, _Spot], near: set[_Spot]) -> dict[str, _Spot]:
-    """The spots that are drawn; beyond the limit the smallest become one box."""
-    sizes = Counter(spot for spot in spots.values() if spot in near)
+def _folded(sizes: Counter[_Spot]) -> dict[_Spot, _Spot]:
+    """Per spot the one that is drawn; beyond the limit the smallest become one box."""
     drawn = {spot for spot, _ in sizes.most_common(BOXES_DRAWN)}
     rest = _Spot("rest", f"{len(sizes) - len(drawn)} more", ())
-    return {key: spot if spot in drawn else rest for key, spot in spots.items() if spot in near}
+    return {spot: spot if spot in drawn else rest for spot in sizes}
 
 
 def _draw(
     within: tuple[str, ...],
-    spots: Mapping[str, _Spot],
-    uses: Sequence[PlanUse],
-    failing: Collection[str],
+    counted: Counter[_Spot],
+    moves: _Moves,
+    failing: set[str],
     names: int,
     partial: Partial | None,
 ) -> EstateMap:
+    """``counted``: the datasets of each spot that is near."""
+    drawn = _folded(counted)
     flows: defaultdict[tuple[_Spot, _Spot], set[str]] = defaultdict(set)
     failed: defaultdict[_Spot, set[str]] = defaultdict(set)
-    for use in uses:
-        sources = {spots[dataset] for dataset in use.sources if dataset in spots}
-        targets = {spots[dataset] for dataset in use.targets if dataset in spots}
-        for target in targets:
-            if use.job in failing:
-                failed[target].add(use.job)
+    for (read, written), jobs in moves.items():
+        sources = {drawn[spot] for spot in read if spot in drawn}
+        for target in {drawn[spot] for spot in written if spot in drawn}:
+            failed[target] |= jobs & failing
             for source in sources - {target}:
-                flows[source, target].add(use.job)
-    sizes = Counter(spots.values())
+                flows[source, target] |= jobs
+    sizes: Counter[_Spot] = Counter()
+    for spot, size in counted.items():
+        sizes[drawn[spot]] += size
     ids = {spot: f"area-{number}" for number, spot in enumerate(_ordered(sizes))}
     boxes = [Box(ids[spot], _WIDTH, _HEIGHT, spot.label) for spot in ids]
     layout = arrange(boxes, [(ids[a], ids[b]) for a, b in flows])
@@ -354,7 +370,7 @@ def _draw(
                 flows.items(), key=lambda flow: (ids[flow[0][0]], ids[flow[0][1]])
             )
         ),
-        datasets=len(spots),
+        datasets=sizes.total(),
         names=names,
         partial=partial,
     )

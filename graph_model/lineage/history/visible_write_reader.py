@@ -421,6 +421,8 @@ class DeclaredFlows:
         flows: dict[str, list[DeclaredFlow]] = {}
         for flow in self._catalogue.declared_flows(asked):
             flows.setdefault(flow.target, []).append(flow)
+        if not flows:
+            return dict.fromkeys(moments, ())
         return self._where_placed(
             {
                 moment: [

@@ -202,7 +202,8 @@ class SharedLocations:
             self._known.keep({key: self._placed[key] for key in new & self._placed.keys()})
 
     def _note(self, rows: Iterable[DatasetRow]) -> None:
-        self._placed |= {row.id: _placed(row) for row in rows if row.id not in self._placed}
+        ids: dict[tuple[str, str], str] = {}  # most tables share their folders with others
+        self._placed |= {row.id: _placed(row, ids) for row in rows if row.id not in self._placed}
 
     def _look(self, places: Collection[Surroundings]) -> None:
         new = {place for place in places if place not in self._seen}
@@ -213,11 +214,14 @@ class SharedLocations:
             self._seen[place] = tuple(row for row in rows if row.kind in _LOCATIONS)
 
 
-def _placed(row: DatasetRow) -> PlacedDataset:
+def _placed(row: DatasetRow, ids: dict[tuple[str, str], str]) -> PlacedDataset:
+    """``ids``: by scope and URI those of the folders that earlier rows lie in; grows."""
     if row.kind not in _LOCATIONS:
         return PlacedDataset(row, Location(row.uri, is_pattern=False))
     location = Location(row.uri, row.kind == _PATTERN)
-    folders = tuple(identity.dataset_id(row.scope, uri) for uri in folders_above(location))
+    above = [(row.scope, uri) for uri in folders_above(location)]
+    ids |= {folder: identity.dataset_id(*folder) for folder in above if folder not in ids}
+    folders = tuple(ids[folder] for folder in above)
     beneath = Surroundings("", row.scope, begins(location))
     return PlacedDataset(row, location, folders, (*map(Surroundings, folders), beneath))
 

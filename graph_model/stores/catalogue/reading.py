@@ -53,7 +53,7 @@ from graph_model.stores.database import (
     read,
 )
 from graph_model.stores.pages import ListOrder, checked_limit, read_cursor, write_cursor
-from graph_model.values import storable_value
+from graph_model.values import storable, storable_value
 
 _Given = ParamSpec("_Given")
 
@@ -92,11 +92,11 @@ def _typed(cell: sa.ColumnElement[Any], kind: sa.types.TypeEngine[Any]) -> sa.Co
 def input_values(rows: Iterable[Sequence[str | int]]) -> dict[str, Any]:
     """The parameter of ``input_table``."""
     listed = [tuple(row) for row in rows]
-    text = json.dumps(listed)
-    if "\\u" in text:  # an escape may be a character that no database stores
+    text = json.dumps(listed, ensure_ascii=False)
+    if "\\u" in text:  # an escape may be a NUL, which no database stores
         listed = [tuple(map(storable_value, row)) for row in listed]
-        text = json.dumps(listed)
-    return {_INPUT: text}
+        text = json.dumps(listed, ensure_ascii=False)
+    return {_INPUT: storable(text)}
 
 
 def input_column(kind: sa.types.TypeEngine[str] | None = None) -> sa.CTE:
