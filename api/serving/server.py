@@ -40,7 +40,7 @@ from api.serving.upkeep import Summary, Upkeep
 from api.settings import Settings
 from graph_model.errors import ConfigurationError, JournalUnavailable
 from graph_model.producers.registry import PRODUCERS
-from graph_model.projection.projector import Projector
+from graph_model.projection.projector import LARGE_SUBJECT_THREAD, Projector
 from graph_model.stores.aws import signed_headers
 from graph_model.stores.catalogue import Generations
 from graph_model.stores.database import Claim, Database, reserve_of, shown
@@ -91,7 +91,19 @@ def serve(
         say("Stopping …")
     say("Stopped.")
     gc.freeze()  # else the interpreter's last collection walks all that the service has remembered
+    end_beside_translation()
     return 0
+
+
+def end_beside_translation() -> None:
+    """End the process, with 0, if a large document is still being translated.
+
+    The interpreter would end that thread wherever it is, and inside C++ (RE2) that is an abort.
+    """
+    if any(thread.name == LARGE_SUBJECT_THREAD for thread in threading.enumerate()):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
 
 
 def _serve(

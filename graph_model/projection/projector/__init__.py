@@ -28,7 +28,15 @@ In reading order:
 """
 
 from graph_model.projection.projector.commits import WRITER_KEY
+from graph_model.projection.projector.large_subjects import LARGE_SUBJECT_THREAD
 from graph_model.projection.projector.loop import Projector
 from graph_model.projection.projector.rules import COMMANDS_KEY, EPOCH_KEY, FROM_NOTHING
 
-__all__ = ["COMMANDS_KEY", "EPOCH_KEY", "FROM_NOTHING", "WRITER_KEY", "Projector"]
+__all__ = [
+    "COMMANDS_KEY",
+    "EPOCH_KEY",
+    "FROM_NOTHING",
+    "LARGE_SUBJECT_THREAD",
+    "WRITER_KEY",
+    "Projector",
+]

@@ -25,6 +25,8 @@ from graph_model.stores.documents import StoredDocument
 
 log = logging.getLogger(__name__)
 
+#: The name of the thread that translates.
+LARGE_SUBJECT_THREAD: Final = "large-subject"
 _LOOK_SECONDS: Final = 0.2
 
 
@@ -88,7 +90,7 @@ class LargeSubjects:
         self._taken = taken
         if self.beside:
             threading.Thread(
-                target=self._run, args=(taken,), name="large-subject", daemon=True
+                target=self._run, args=(taken,), name=LARGE_SUBJECT_THREAD, daemon=True
             ).start()
 
     def _run(self, taken: LargeSubject) -> None:
