@@ -10,7 +10,6 @@ engine's JVM always ends with it).
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import gc
 import ipaddress
@@ -66,9 +65,6 @@ _NEW_JOURNAL_SECONDS: Final = 10.0
 _LOOK_SECONDS: Final = 0.02
 _SAME_WISH_SECONDS: Final = 3.0
 _GARBAGE_THRESHOLDS: Final = (50_000, 50, 50)
-_ARENA_MAX: Final = -8
-"""M_ARENA_MAX of glibc's mallopt(3)."""
-_ARENAS: Final = 2
 _TURN_SECONDS: Final = 0.001
 """How long a thread computes while others wait for their turn (decision 54). A request waits
 for several turns, each of Python's own 5 ms beside a projector that is at work."""
@@ -84,7 +80,6 @@ def serve(
     ``new_journal``: see ``accepts_new_journal`` of ``Projector``.
     """
     set_up_logging(settings.log_level, settings.log_format, settings.access_log)
-    share_arenas()
     with interruptible(), ExitStack() as stack:
         with suppress(KeyboardInterrupt):
             _serve(stack, settings, environment, say, new_journal=new_journal)
@@ -227,17 +222,6 @@ def _start_service(
         producers=producers,
         check_graph=NewestAnswer(graph.ping).check,
     )
-
-
-def share_arenas() -> None:
-    """Let all threads take their memory from two places, before the first of them begins.
-
-    glibc gives each thread an arena of its own, up to eight a core, and each keeps what its
-    largest document took. Threads that take turns in Python gain nothing from that. Other C
-    libraries have no such setting.
-    """
-    if (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
-        mallopt(_ARENA_MAX, _ARENAS)
 
 
 def collect_rarely() -> None:
