@@ -51,6 +51,11 @@ test('an answer that is not JSON is an error, whatever its status', async () => 
   assert.match(gateway.error.message, /502/);
 });
 
+test('documents that were taken need no body in the answer', async () => {
+  assert.deepEqual(await createApi(async () => reply(201, '')).post('/x', []), { ok: true, data: null });
+  assert.equal((await createApi(async () => reply(200, '')).get('/x')).ok, false);
+});
+
 test('no answer at all is status 0', async () => {
   const api = createApi(async () => {
     throw new TypeError('fetch failed');

@@ -100,6 +100,8 @@ export function address(path, query) {
   return written ? `${path}?${written}` : path;
 }
 
+const BODILESS = new Set([201, 204]);
+
 /** @returns {Promise<Answer>} */
 async function ask(send, target, options, read = readBody) {
   try {
@@ -120,8 +122,10 @@ async function ask(send, target, options, read = readBody) {
   }
 }
 
+/** The answer to events of a plan has no body: 201 => null. */
 async function readBody(reply) {
   const text = await reply.text();
+  if (text === '' && BODILESS.has(reply.status)) return null;
   try {
     return JSON.parse(text);
   } catch {

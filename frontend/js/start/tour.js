@@ -4,7 +4,7 @@
  */
 import { button, data, element, focusFirst, replace } from '../page/dom.js';
 import { copyButton } from '../panel/panel.js';
-import { write } from '../data/url.js';
+import { parse, write } from '../data/url.js';
 import { snippets } from './first-visit.js';
 
 const REVENUE = 'dataset:jdbc:redshift://warehouse.example.org/analytics:mart.daily_revenue';
@@ -77,7 +77,7 @@ export function createTour(place, follow) {
 
   function show(number) {
     const { title, words, href, part } = STEPS[number];
-    const here = `${location.pathname}${location.search}` === href;
+    const here = write(parse(location.search)) === href;
     follow(href);
     lit = part;
     light.hidden = true;

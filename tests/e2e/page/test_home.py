@@ -90,7 +90,9 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
     page.goto("/")
     first = page.get_by_test_id("first-visit")
     expect(first).to_contain_text(page.url.rstrip("/") + "/producer")
-    page.get_by_test_id("load-sample").click()
+    with page.expect_response("**/classifications/PII", timeout=60_000) as tagged:
+        page.get_by_test_id("load-sample").click()
+    assert tagged.value.status == 200
     expect(page.get_by_test_id("subtitle")).to_have_text("15 jobs · 20 tables", timeout=60_000)
 
     failed = page.get_by_test_id("card-failed")
@@ -165,6 +167,8 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
 
     page.goto("/")
     page.get_by_test_id("tour").click()
+    light = page.get_by_test_id("tour-light")
+    expect(light).to_be_visible()
     page.get_by_test_id("tour-next").click()
     wait_for(page)
     expect(page.get_by_test_id("heading")).to_have_text("mart.daily_revenue")
@@ -173,7 +177,6 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
         page.get_by_test_id("tour-next").click()
         expect(page.get_by_test_id("heading")).to_have_text(heading)
         wait_for(page)
-    light = page.get_by_test_id("tour-light")
     expect(light).to_be_visible()
     cause = page.get_by_test_id("panel-part").get_by_text("column bought was boolean").first
     expect(cause).to_be_in_viewport()
