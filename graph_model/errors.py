@@ -202,12 +202,14 @@ class Unavailable(HeadwaterError):
     """It may work later; nothing was half done.
 
     ``reason`` is for any caller. ``detail`` is for the log and the console alone: an
-    address, a driver's message.
+    address, a driver's message. ``seconds``: how long the other side asks to be left alone, 0
+    where it does not say.
     """
 
-    def __init__(self, reason: str, detail: str = "") -> None:
+    def __init__(self, reason: str, detail: str = "", seconds: float = 0.0) -> None:
         super().__init__(f"{reason} ({detail})" if detail else reason)
         self.reason = reason
+        self.seconds = seconds
 
 
 class AnswerTimeout(Unavailable):

@@ -87,7 +87,8 @@ def _handler(recorder: RecordingServer) -> type[BaseHTTPRequestHandler]:
             self._reply(status, headers, b"" if page is None else json.dumps(page).encode())
 
         def _reply(self, status: int, headers: Mapping[str, str], body: bytes = b"") -> None:
-            self.send_response(status)
+            self.send_response_only(status)
+            headers = {"Date": self.date_time_string(), **headers}
             for name, value in headers.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(body)))

@@ -28,6 +28,7 @@ from graph_model.json_fields import JsonObject
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.documents import DocumentKind
+from spark_agent_config.delivery.post import seconds_asked
 
 if TYPE_CHECKING:
     import requests
@@ -286,14 +287,6 @@ def _own_path(kind: DocumentKind) -> str:
     return _EVENTS_PATH if kind in EVENT_KINDS else _SPLINE_PATHS[kind]
 
 
-class ComeLater(Unavailable):
-    """A destination has refused for now; ``seconds``: its ``Retry-After``, 0 for none."""
-
-    def __init__(self, reason: str, seconds: int) -> None:
-        super().__init__(reason)
-        self.seconds = seconds
-
-
 class HttpBackend:
     """Posts each message, over one connection that stays open. Redirects are not followed: they
     would take the secret along. Proxies and certificates are those of the environment.
@@ -355,8 +348,8 @@ class HttpBackend:
         reason = f"{answer.status_code} {_shown(text, self._secret)}".strip()
         if answer.status_code in _REFUSED:
             raise InvalidInput(reason)
-        after = answer.headers.get("Retry-After", "")
-        raise ComeLater(reason, int(after) if after.isdecimal() and len(after) < 5 else 0)
+        asked = seconds_asked(answer.headers.get("Retry-After"), answer.headers.get("Date"))
+        raise Unavailable(reason, seconds=asked)
 
 
 def _beginning(answer: requests.Response) -> str:

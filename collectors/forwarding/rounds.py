@@ -24,7 +24,6 @@ from collectors.forwarding.backends import (
     LIMITS,
     Backend,
     BackendLimits,
-    ComeLater,
     ForwardTarget,
     OutgoingMessage,
     open_backend,
@@ -67,7 +66,7 @@ class RoundResult:
     sent: set[int] = field(default_factory=set)
     refused: list[DeadLetter] = field(default_factory=list)
     failure: str = ""
-    seconds: int = 0  # that the destination wants to be left alone, 0: it said nothing
+    seconds: float = 0.0  # that the destination wants to be left alone, 0: it said nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +122,7 @@ class Forwarding:
                     log.exception("%s", self.name)
                 log.warning("%s waits %.0f s: %s", self.name, pause, error)
                 self._note(_reason(error))
-                asked = error.seconds if isinstance(error, ComeLater) else 0
-                more, rest = False, max(pause, asked)
+                more, rest = False, max(pause, _seconds(error))
                 pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
             if (once and not more) or wait(rest):
                 return
@@ -167,7 +165,7 @@ class Forwarding:
             noted = (state, position, ahead, len(result.sent), result.refused)
             self._note_done(partial(self._states.advance, *noted))
         if result.failure:
-            raise ComeLater(result.failure, result.seconds)
+            raise Unavailable(result.failure, seconds=result.seconds)
         if state.failure:
             self._note("")
         return again or bool(batch)
@@ -185,7 +183,7 @@ class Forwarding:
         settled = (self.name, gone | (result.done - refused), len(result.sent), result.refused)
         self._note_done(partial(self._states.settle, *settled))
         if result.failure:
-            raise ComeLater(result.failure, result.seconds)
+            raise Unavailable(result.failure, seconds=result.seconds)
         return True
 
     # --- one batch -------------------------------------------------------------------------------
@@ -282,7 +280,7 @@ class Forwarding:
                 if not isinstance(error, HeadwaterError):
                     log.exception("%s, document %d", self.name, document.position)
                 result.failure = _reason(error)
-                result.seconds = error.seconds if isinstance(error, ComeLater) else 0
+                result.seconds = _seconds(error)
                 self._backends.pop(lane, None)  # its secret may be another one by then
                 return
             else:
@@ -336,6 +334,10 @@ def _goes_as_it_came(terms: _Terms, document: StoredDocument) -> bool:
 
 def _reason(error: Exception) -> str:
     return str(error) if isinstance(error, HeadwaterError) else reason_of(error)
+
+
+def _seconds(error: Exception) -> float:
+    return error.seconds if isinstance(error, Unavailable) else 0.0
 
 
 def _forgotten_by(command: StoredDocument) -> Sequence[str]:

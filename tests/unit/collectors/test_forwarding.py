@@ -39,7 +39,7 @@ from collectors.forwarding.backends import (
     read_secret,
 )
 from collectors.forwarding.events import OpenLineageEvents
-from collectors.forwarding.rounds import Forwarding
+from collectors.forwarding.rounds import Forwarding, OpenBackend
 from graph_model import naming
 from graph_model.documents.files import Piece, prepare
 from graph_model.errors import InvalidInput, Unavailable
@@ -72,12 +72,24 @@ class Estate:
         )
         return self.journal.accept([prepared.submission], Receipt(NOW, sender, "test", ""))[0]
 
+    def take_run(self, plan: dict[str, Any], **more: Any) -> None:
+        """A plan and its execution."""
+        self.take(PLAN_KIND, plan)
+        self.take(EVENT_KIND, execution(plan, **more))
+
     def forward(self, definition: ForwardTarget, since: int = 0) -> None:
         """One round after the other until all is sent or something waits."""
         if "there" not in {state.name for state in self.states.list()}:
             self.states.add("there", checked(definition).text, since)
-        forwarding = Forwarding("there", self.journal, self.states, self.events, lambda: NOW)
-        forwarding.run(lambda _: False, once=True)
+        self.forwarding().run(lambda _: False, once=True)
+
+    def forwarding(
+        self, definition: ForwardTarget | None = None, opened: OpenBackend = open_backend
+    ) -> Forwarding:
+        """Of the destination, which is added where ``definition`` says so."""
+        if definition is not None:
+            self.states.add("there", checked(definition).text, 0)
+        return Forwarding("there", self.journal, self.states, self.events, lambda: NOW, opened)
 
 
 @pytest.fixture
@@ -183,9 +195,7 @@ def test_a_plan_and_its_execution_are_two_events_with_columns(
 def test_the_events_made_of_a_plan_are_events_that_headwater_reads_alike(
     estate: Estate, server: RecordingServer
 ) -> None:
-    plan = a_document()
-    estate.take(PLAN_KIND, plan)
-    estate.take(EVENT_KIND, execution(plan, error="java.lang.Error: it broke\n\tat a.b.c"))
+    estate.take_run(a_document(), error="java.lang.Error: it broke\n\tat a.b.c")
     estate.forward(ForwardTarget("openlineage", server.url))
     for one in server.received:
         prepare(Piece(RUN_EVENT_KIND, "", one.document, ""))
@@ -201,9 +211,7 @@ def test_a_stream_and_the_catalog_name_of_its_table_are_told(
     table = {"table": {"identifier": {"database": "hr", "table": "out"}}}
     below = builder.read("file:/lake/employees", "id: int")
     builder.write(below, name="WriteToMicroBatchDataSource", params=table, append=True)
-    plan = builder.document()
-    estate.take(PLAN_KIND, plan)
-    estate.take(EVENT_KIND, execution(plan))
+    estate.take_run(builder.document())
     estate.forward(ForwardTarget("openlineage", server.url))
     end = server.received[-1].document
     assert end["job"]["facets"]["jobType"]["processingType"] == "STREAMING"
@@ -219,8 +227,7 @@ def test_another_headwater_gets_the_documents_themselves(
     estate: Estate, server: RecordingServer
 ) -> None:
     plan = a_document()
-    estate.take(PLAN_KIND, plan)
-    estate.take(EVENT_KIND, execution(plan))
+    estate.take_run(plan)
     estate.take(RUN_EVENT_KIND, run_event(1))
     estate.forward(ForwardTarget("headwater", server.url))
     assert [one.path for one in server.received] == [
@@ -352,10 +359,7 @@ class _Delivered:
 def forwarding_to(estate: Estate, backend: Any, **more: Any) -> Forwarding:
     """Of a destination that is added here, through ``backend``."""
     definition = ForwardTarget("openlineage", "http://there", **more)
-    estate.states.add("there", definition.text, 0)
-    return Forwarding(
-        "there", estate.journal, estate.states, estate.events, lambda: NOW, lambda _: backend
-    )
+    return estate.forwarding(definition, lambda _: backend)
 
 
 class Taking:
@@ -420,19 +424,28 @@ def test_a_round_ends_between_two_documents_once_the_process_is_to_stop(estate: 
     assert (len(backend.bodies), state.position, state.failure) == (1, 1, "")
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Retry-After": "120"},
+        {
+            "Date": "Sun, 01 Mar 2026 08:00:00 GMT",
+            "Retry-After": "Sun, 01 Mar 2026 08:02:00 GMT",
+        },
+    ],
+)
 def test_a_destination_is_left_alone_for_as_long_as_it_says(
-    estate: Estate, server: RecordingServer
+    estate: Estate, server: RecordingServer, headers: dict[str, str]
 ) -> None:
     estate.take(RUN_EVENT_KIND, run_event(1))
-    server.answer = lambda _: (429, {"Retry-After": "120"})
+    server.answer = lambda _: (429, headers)
     waited: list[float] = []
 
     def wait(seconds: float) -> bool:
         waited.append(seconds)
         return seconds > 0
 
-    estate.states.add("there", checked(ForwardTarget("openlineage", server.url)).text, 0)
-    Forwarding("there", estate.journal, estate.states, estate.events, lambda: NOW).run(wait)
+    estate.forwarding(ForwardTarget("openlineage", server.url)).run(wait)
     assert waited[-1] == 120
     assert (estate.states.get("there").letters, len(server.received)) == (0, 1)
 
@@ -474,9 +487,7 @@ def test_a_destination_waits_since_its_first_failure(estate: Estate) -> None:
 def test_an_execution_of_a_plan_that_is_to_be_forgotten_is_not_sent(
     estate: Estate, server: RecordingServer
 ) -> None:
-    plan = a_document()
-    estate.take(PLAN_KIND, plan)
-    estate.take(EVENT_KIND, execution(plan))
+    estate.take_run(a_document())
     (stored,) = estate.journal.documents([1])
     for number in range(3):
         estate.take(
@@ -497,12 +508,9 @@ def test_an_execution_of_a_plan_that_is_to_be_forgotten_is_not_sent(
 def test_a_plan_whose_second_event_fails_goes_on_with_that_one(
     estate: Estate, server: RecordingServer
 ) -> None:
-    plan = a_document()
-    estate.take(PLAN_KIND, plan)
-    estate.take(EVENT_KIND, execution(plan))
+    estate.take_run(a_document())
     server.answer = lambda before: (503 if before == 1 else 201, {})
-    estate.states.add("there", ForwardTarget("openlineage", server.url).text, 0)
-    forwarding = Forwarding("there", estate.journal, estate.states, estate.events, lambda: NOW)
+    forwarding = estate.forwarding(ForwardTarget("openlineage", server.url))
     forwarding.run(lambda _: False, once=True)
     forwarding.run(lambda _: False, once=True)
     assert [one.document["eventType"] for one in server.received] == [
@@ -516,9 +524,8 @@ def test_a_paused_destination_gets_nothing_and_a_removed_one_ends(
     estate: Estate, server: RecordingServer
 ) -> None:
     estate.take(RUN_EVENT_KIND, run_event(1))
-    estate.states.add("there", ForwardTarget("openlineage", server.url).text, 0)
+    forwarding = estate.forwarding(ForwardTarget("openlineage", server.url))
     estate.states.pause("there", paused=True)
-    forwarding = Forwarding("there", estate.journal, estate.states, estate.events, lambda: NOW)
     forwarding.run(lambda _: False, once=True)
     assert server.received == []
     estate.states.remove("there")
@@ -645,12 +652,9 @@ def test_no_redirect_takes_document_or_secret_to_another_host(
 def test_a_plan_that_was_half_sent_is_sent_whole_to_another_destination_of_the_name(
     estate: Estate, server: RecordingServer
 ) -> None:
-    plan = a_document()
-    estate.take(PLAN_KIND, plan)
-    estate.take(EVENT_KIND, execution(plan))
+    estate.take_run(a_document())
     server.answer = lambda before: (503 if before else 201, {})
-    estate.states.add("there", ForwardTarget("openlineage", server.url).text, 0)
-    forwarding = Forwarding("there", estate.journal, estate.states, estate.events, lambda: NOW)
+    forwarding = estate.forwarding(ForwardTarget("openlineage", server.url))
     forwarding.run(lambda _: False, once=True)
     estate.states.remove("there")
     with recording_server() as other:
@@ -832,9 +836,7 @@ def test_the_secret_is_read_again_after_a_failure(
         return (401 if before == 1 else 201), {}
 
     server.answer = answer
-    definition = ForwardTarget("openlineage", server.url, "env:THEIR_TOKEN")
-    estate.states.add("there", definition.text, 0)
-    forwarding = Forwarding("there", estate.journal, estate.states, estate.events, lambda: NOW)
+    forwarding = estate.forwarding(ForwardTarget("openlineage", server.url, "env:THEIR_TOKEN"))
     forwarding.run(lambda _: False, once=True)
     forwarding.run(lambda _: False, once=True)
     tokens = [one.headers["Authorization"] for one in server.received]

@@ -19,25 +19,31 @@ READERS = ("first", "second", "third")
 ROWS = {"empty": 0, "few": 3, "many": 5_000, "unknown": None}
 
 
-def event(job: str, target: str, source: str, rows: int | None = None) -> Any:
-    facets = {} if rows is None else {"outputStatistics": {"rowCount": rows}}
+def event(job: str, source: str, target: str = "", *, read: Any = None, written: Any = None) -> Any:
+    """A run of a job with one input and one output, "of <job>" by default, and their facets."""
+    lake = {"namespace": "s3://lake"}
     return lineage_event({
         "eventType": "COMPLETE",
         "eventTime": "2026-03-01T02:00:00Z",
         "producer": "https://example.org/etl",
         "run": {"runId": job},
         "job": {"namespace": "n", "name": job},
-        "inputs": [{"namespace": "s3://lake", "name": source}],
-        "outputs": [{"namespace": "s3://lake", "name": target, "outputFacets": facets}],
+        "inputs": [{**lake, "name": source, "facets": read or {}}],
+        "outputs": [{**lake, "name": target or f"of {job}", **(written or {})}],
     })  # fmt: skip
+
+
+def rows(count: int | None) -> Any:
+    return count if count is None else {"outputFacets": {"outputStatistics": {"rowCount": count}}}
 
 
 @pytest.fixture(scope="module")
 def estate() -> Iterator[SmallHeadwater]:
     """Three jobs read one table, and other jobs write tables of different sizes."""
     headwater = small_headwater()
-    headwater.accept(*(event(reader, f"of {reader}", "read") for reader in READERS))
-    headwater.accept(*(event(f"load {name}", name, "raw", rows) for name, rows in ROWS.items()))
+    headwater.accept(*(event(reader, "read") for reader in READERS))
+    loads = [event(f"load {name}", "raw", name, written=rows(n)) for name, n in ROWS.items()]
+    headwater.accept(*loads)
     headwater.project()
     yield headwater
     headwater.close()
@@ -104,16 +110,8 @@ def reader(job: str, source: str, fields: tuple[str, ...] | None) -> Any:
     """A job that copies these columns of a table; None: one that tells no columns."""
     place = {"namespace": "s3://lake", "name": source}
     lineage = {name: {"inputFields": [{**place, "field": name}]} for name in fields or ()}
-    facets = {} if fields is None else {"columnLineage": {"fields": lineage}}
-    return lineage_event({
-        "eventType": "COMPLETE",
-        "eventTime": "2026-03-01T02:00:00Z",
-        "producer": "https://example.org/etl",
-        "run": {"runId": job},
-        "job": {"namespace": "n", "name": job},
-        "inputs": [{**place, "facets": {"schema": _COLUMNS}}],
-        "outputs": [{"namespace": "s3://lake", "name": f"of {job}", "facets": facets}],
-    })  # fmt: skip
+    copied = None if fields is None else {"facets": {"columnLineage": {"fields": lineage}}}
+    return event(job, source, read={"schema": _COLUMNS}, written=copied)
 
 
 @pytest.fixture(scope="module")

@@ -86,14 +86,22 @@ class Held:
         self._released.set()
 
 
+def held_with(
+    headwater: SmallHeadwater, monkeypatch: pytest.MonkeyPatch, *documents: Submission
+) -> tuple[Held, Sequence[int]]:
+    """The documents, whose first plan's translation has begun and is held; their positions."""
+    held = Held(monkeypatch, plan_id(0))
+    headwater.projector.start()
+    positions = headwater.accept(*documents)
+    headwater.projector.notify()
+    assert held.begun.wait(60)
+    return held, positions
+
+
 def test_a_document_that_comes_while_a_large_one_is_translated_does_not_wait_for_it(
     headwater: SmallHeadwater, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = Held(monkeypatch, plan_id(0))
-    headwater.projector.start()
-    large = headwater.accept(plan(0, 9_000))
-    headwater.projector.notify()
-    assert held.begun.wait(60)
+    held, large = held_with(headwater, monkeypatch, plan(0, 9_000))
     small = headwater.accept(plan(1), event(1))
     assert headwater.projector.wait(small, 60)
     assert state_of(headwater, 0) == [DocumentState.PENDING]
@@ -109,11 +117,7 @@ def test_an_event_of_a_large_plan_that_must_be_read_again_lets_others_pass(
     headwater.accept(plan(0, 9_000))
     headwater.project()
     headwater.projector.replay(())  # as a start: no plan is known
-    held = Held(monkeypatch, plan_id(0))
-    headwater.projector.start()
-    late = headwater.accept(event(0))
-    headwater.projector.notify()
-    assert held.begun.wait(60)
+    held, late = held_with(headwater, monkeypatch, event(0))
     assert headwater.projector.wait(headwater.accept(plan(1)), 60)
     held.release()
     assert headwater.projector.wait(late, 60)
@@ -123,11 +127,7 @@ def test_an_event_of_a_large_plan_that_must_be_read_again_lets_others_pass(
 def test_documents_that_come_during_the_translation_of_their_subject_are_projected_after_it(
     headwater: SmallHeadwater, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = Held(monkeypatch, plan_id(0))
-    headwater.projector.start()
-    headwater.accept(plan(0, 9_000), event(0))
-    headwater.projector.notify()
-    assert held.begun.wait(60)
+    held, _ = held_with(headwater, monkeypatch, plan(0, 9_000), event(0))
     later = headwater.accept(event(0, 1_700_000_000_001))
     headwater.projector.notify()
     held.release()
@@ -143,11 +143,9 @@ def test_a_command_that_comes_during_the_translation_is_in_force_for_it(
 ) -> None:
     forgotten = event(0)
     command = submit(Command("ana", 1, "", "", Forget((plan_id(0),), (forgotten.content_hash,))))
-    held = Held(monkeypatch, plan_id(0))
-    headwater.projector.start()
-    headwater.accept(plan(0, 9_000), forgotten, event(0, 1_700_000_000_001))
-    headwater.projector.notify()
-    assert held.begun.wait(60)
+    held, _ = held_with(
+        headwater, monkeypatch, plan(0, 9_000), forgotten, event(0, 1_700_000_000_001)
+    )
     last = headwater.accept(command)
     headwater.projector.notify()
     held.release()
@@ -163,11 +161,7 @@ def test_a_command_that_concerns_no_document_of_it_leaves_the_translation_as_it_
 ) -> None:
     statement = Statement(CommandKind.HIDE, "elsewhere", '{"reason":"old"}')
     command = submit(Command("ana", 1, "", "", statement))
-    held = Held(monkeypatch, plan_id(0))
-    headwater.projector.start()
-    large = headwater.accept(plan(0, 9_000), event(0))
-    headwater.projector.notify()
-    assert held.begun.wait(60)
+    held, large = held_with(headwater, monkeypatch, plan(0, 9_000), event(0))
     assert headwater.projector.wait(headwater.accept(command), 60)
     held.release()
     assert headwater.projector.wait(large, 60)
@@ -230,11 +224,7 @@ def test_a_large_document_that_is_refused_is_translated_once(
 def test_of_two_large_documents_the_second_has_its_turn_after_the_first(
     headwater: SmallHeadwater, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = Held(monkeypatch, plan_id(0))
-    headwater.projector.start()
-    first = headwater.accept(plan(0, 9_000))
-    headwater.projector.notify()
-    assert held.begun.wait(60)
+    held, first = held_with(headwater, monkeypatch, plan(0, 9_000))
     second = headwater.accept(plan(1, 8_000))
     assert headwater.projector.wait(headwater.accept(plan(2)), 60)
     assert state_of(headwater, 1) == [DocumentState.PENDING]
@@ -248,11 +238,7 @@ def test_of_two_large_documents_the_second_has_its_turn_after_the_first(
 def test_what_another_process_projects_meanwhile_is_not_written_again(
     headwater: SmallHeadwater, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = Held(monkeypatch, plan_id(0))
-    headwater.projector.start()
-    large = headwater.accept(plan(0, 9_000), event(0))
-    headwater.projector.notify()
-    assert held.begun.wait(60)
+    held, large = held_with(headwater, monkeypatch, plan(0, 9_000), event(0))
     headwater.journal.settle(large, DocumentState.PROJECTED)
     held.release()
     assert headwater.projector.wait(headwater.accept(plan(1)), 60)
