@@ -32,12 +32,13 @@ WRITES: Final = "writes"
 DERIVES: Final = "derives"
 INFLUENCES: Final = "influences"
 NAMES: Final = "names"
+SUPPLIES: Final = "supplies"
 IS: Final = "is"
 PERFORMED: Final = "performed"
 FOLLOWED: Final = "followed"
 
 EDGE_LABELS: Final = (
-    HAS, FEEDS, READS, WRITES, DERIVES, INFLUENCES, NAMES, IS, PERFORMED, FOLLOWED,
+    HAS, FEEDS, READS, WRITES, DERIVES, INFLUENCES, SUPPLIES, NAMES, IS, PERFORMED, FOLLOWED,
 )  # fmt: skip
 
 # Kinds of a column edge: a value flows (DIRECT), or only decides (INDIRECT).
@@ -63,6 +64,8 @@ PLAN_INDIRECT_HOWS: Final = (FILTER, JOIN, GROUP_BY, SORT)
 UNSPECIFIED: Final = "UNSPECIFIED"
 # In answers alone: a job reads the column's table, and no document names the columns that it reads.
 MAY_READ: Final = "MAY_READ"
+# In answers alone: all columns of a table (``supplies``).
+ANY_COLUMN: Final = "*"
 # Between several expressions in the one ``expression`` of an edge, which are sorted.
 BETWEEN_EXPRESSIONS: Final = " | "
 
@@ -123,6 +126,9 @@ CTAS_COMMANDS: Final = (
 )
 
 # Codes of the gaps of a plan: parts that its document leaves open. A producer may have its own.
+#: A text leaves open which columns it takes of a table (``*``), or of which table a column is: the
+#: schemas in the catalogue say so when a question is asked.
+OPEN_COLUMNS: Final = "open-columns"
 #: An expression holds a query that is not in the document.
 SUBQUERY: Final = "subquery"
 #: An overwrite that may have kept some partitions: no document reports which.

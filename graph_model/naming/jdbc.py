@@ -45,7 +45,7 @@ from graph_model.sql.names import Leaf as NamedLeaf
 from graph_model.sql.names import SqlNames
 from graph_model.sql.parsing import parse
 from graph_model.sql.queries import QueryReader
-from graph_model.sql.values import ColumnValue, Texts
+from graph_model.sql.values import ColumnValue, Texts, candidates
 from spark_agent_config import masking
 from spark_agent_config.masking.urls import split_table, user_info_end
 
@@ -540,6 +540,7 @@ def read_lineage(tree: exp.Query, names: Sequence[str], dialect: str, rules: Rul
         QueryInfluence(item.how, ", ".join(map(texts.of, item.texts)), _leaves(item.leaves))
         for item in made.influences or ()
     ]
+    influences = [item for item in influences if item.sources]
     return QueryLineage(columns, tuple(dict.fromkeys(influences)), tuple(sorted(problems)))
 
 
@@ -567,10 +568,15 @@ def _column_of(
 
 
 def _spelled(value: ColumnValue, texts: Texts) -> QueryColumn:
-    flows = [((split_name(table), path), how) for (table, path), how in value.flows]
+    flows = [
+        ((split_name(table), path), how)
+        for (table, path), how in value.flows
+        if len(candidates(table)) == 1
+    ]
     text = texts.joined(value.texts or [path for (_, path), _ in value.flows] or [value.name])
     return QueryColumn(text, tuple(sorted(flows)))
 
 
 def _leaves(leaves: Iterable[NamedLeaf]) -> tuple[Leaf, ...]:
-    return tuple(sorted((split_name(table), path) for table, path in leaves))
+    known = (leaf for leaf in leaves if len(candidates(leaf[0])) == 1)
+    return tuple(sorted((split_name(table), path) for table, path in known))

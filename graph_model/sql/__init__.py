@@ -21,13 +21,20 @@ from __future__ import annotations
 from graph_model.sql.names import DIALECTS, qualified_name, quoted_name, split_name
 from graph_model.sql.parsing import normal_text, normal_words
 from graph_model.sql.scopes import SqlGap
-from graph_model.sql.translation import MOST_CHARACTERS, SqlColumn, SqlStatement, translate
+from graph_model.sql.translation import (
+    MOST_CHARACTERS,
+    SqlColumn,
+    SqlOpen,
+    SqlStatement,
+    translate,
+)
 
 __all__ = [
     "DIALECTS",
     "MOST_CHARACTERS",
     "SqlColumn",
     "SqlGap",
+    "SqlOpen",
     "SqlStatement",
     "normal_text",
     "normal_words",

@@ -45,6 +45,7 @@ from graph_model.sql.values import (
     Influences,
     SqlInfluence,
     SqlRelation,
+    Star,
     Texts,
     as_written,
     base_table,
@@ -516,7 +517,7 @@ class QueryReader(NameReader):
             bare = bare.this
         if isinstance(bare, exp.Column):
             meant = self.column(bare, frame)
-            return replace(meant, name=name, texts=meant.texts or (bare,), tables=())
+            return replace(meant, name=name, texts=meant.texts or (bare,), tables=(), stars=())
         if isinstance(bare, exp.Struct):
             return self._struct(bare, name, frame)
         fields = self._picked(bare, frame) if isinstance(bare, _PICKING) else None
@@ -571,7 +572,11 @@ class QueryReader(NameReader):
         """``* ILIKE 'x%' EXCEPT (a) REPLACE (b + 1 AS b) RENAME (c AS d)``."""
         if (pattern := star.args.get("ilike")) is not None:
             words = as_written(pattern)
-            values = [value for value in values if value.tables or _is_like(value.name, words)]
+            values = [
+                replace(value, stars=()) if value.tables else value
+                for value in values
+                if value.tables or _is_like(value.name, words)
+            ]
         left_out = {self.names.identifier(item).lower() for item in star.args.get("except_") or ()}
         replaced = {
             self.names.identifier(item.args["alias"]).lower(): item.this
@@ -583,7 +588,8 @@ class QueryReader(NameReader):
         }
         if not (left_out or replaced or renamed):
             return values
-        kept = [value for value in values if value.name.lower() not in left_out]
+        gone = {*left_out, *replaced, *renamed}
+        kept = [value.without(gone) for value in values if value.name.lower() not in left_out]
         made = [
             self.value(replaced[value.name.lower()], value.name, frame)
             if value.name.lower() in replaced
@@ -594,6 +600,11 @@ class QueryReader(NameReader):
         added = [
             self.value(node, name, frame) for name, node in replaced.items() if name not in known
         ]
+        opens = [value for value in values if value.tables]
+        for name, other in renamed.items():
+            if name not in known and len(opens) == 1 and len(opens[0].stars) == 1:
+                flow = ((opens[0].stars[0].table, name), labels.IDENTITY)
+                added.append(ColumnValue(other, frozenset({flow})))
         return [*made, *added]
 
     # --- FROM ------------------------------------------------------------------------------------
@@ -1085,7 +1096,19 @@ def _either(left: ColumnValue, right: ColumnValue | None) -> ColumnValue:
         return left
     texts = left.texts + right.texts
     tables = tuple(dict.fromkeys((*left.tables, *right.tables)))
-    return ColumnValue(left.name, left.flows | right.flows, texts[:8], tables=tables)
+    flows = left.flows | right.flows
+    return ColumnValue(left.name, flows, texts[:8], tables=tables, stars=_united_stars(left, right))
+
+
+def _united_stars(left: ColumnValue, right: ColumnValue) -> tuple[Star, ...]:
+    """``SELECT * FROM t UNION SELECT * FROM s``: the columns of s have the names of those of t."""
+    if not left.stars or not all(star == Star(star.table) for star in right.stars):
+        return left.stars
+    first = left.stars[0]
+    if first != Star(first.table):
+        return left.stars
+    more = (star._replace(like=first.table) for star in right.stars if star != first)
+    return tuple(dict.fromkeys((*left.stars, *more)))
 
 
 def _function_name(node: exp.Expr, dialect: str) -> str:

@@ -7,7 +7,7 @@ table whose columns are not known. Where several tables may have it, it is a gap
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -20,6 +20,7 @@ from graph_model.sql.values import (
     Influences,
     SqlInfluence,
     SqlRelation,
+    any_of,
     stepped,
 )
 
@@ -241,14 +242,13 @@ class NameReader:
                 self.gap(STAR, f"{name}: * of {', '.join(sorted(others))}")
             return possible[0]
         if possible:
-            self._candidates(name, [source])
-        else:
-            table = ".".join(source.name) or "the subquery"
-            self.gap(UNRESOLVED, f"{name}: {table} has no such column")
-            if source.relation.stored and name.lower() not in _NO_COLUMNS:
-                # t.a of a schema that is older than the query: no other table can have it.
-                flow = ((source.relation.stored, name), labels.IDENTITY)
-                return ColumnValue(name, frozenset({flow}))
+            return self._candidates(name, [source])
+        table = ".".join(source.name) or "the subquery"
+        self.gap(UNRESOLVED, f"{name}: {table} has no such column")
+        if source.relation.stored and name.lower() not in _NO_COLUMNS:
+            # t.a of a schema that is older than the query: no other table can have it.
+            flow = ((source.relation.stored, name), labels.IDENTITY)
+            return ColumnValue(name, frozenset({flow}))
         return ColumnValue(name)
 
     def _bare(self, name: str, frame: SelectScope) -> ColumnValue | None:
@@ -282,8 +282,8 @@ class NameReader:
             return None
         outside = self._outside(name, frame)
         if len(opened) > 1 or outside:
-            self._candidates(name, [*opened, *outside])
-            return ColumnValue(name)
+            made = self._candidates(name, [*opened, *outside])
+            return ColumnValue(name) if outside else made
         return self._of_source(opened[0], name)
 
     @staticmethod
@@ -295,7 +295,8 @@ class NameReader:
             at = at.parent
         return owners
 
-    def _candidates(self, name: str, sources: Iterable[FromItem]) -> None:
+    def _candidates(self, name: str, sources: Sequence[FromItem]) -> ColumnValue:
+        """A gap; the value is a column of the only one that has it, where all are stored tables."""
         among = {
             table
             for source in sources
@@ -306,6 +307,14 @@ class NameReader:
         }
         self.step(len(among))
         self.gap(UNRESOLVED, f"{name}: one of {', '.join(sorted(among))}")
+        stars = [star for source in sources for v in source.relation.opens for star in v.stars]
+        opened = sum(len(v.tables) for source in sources for v in source.relation.opens)
+        if len(stars) != opened or not all(source.relation.opens for source in sources):
+            return ColumnValue(name)
+        having = {s.table for s in stars if s.by_name and name.lower() not in s.left_out}
+        if not having or not all(star.by_name for star in stars):
+            return ColumnValue(name)
+        return ColumnValue(name, frozenset({((any_of(having), name), labels.IDENTITY)}))
 
     # --- all columns, and those that joins share -------------------------------------------------
 
@@ -323,7 +332,7 @@ class NameReader:
             return fields
         shared = list(frame.shared.values())
         rest = [
-            value
+            value.without(frame.shared)
             for source in frame.sources
             if not source.hidden
             for value in self._columns(source)
@@ -370,7 +379,7 @@ class NameReader:
             return known[0]
         opened = [source for source in sources if source.relation.is_open]
         if len(opened) > 1:
-            self._candidates(name, opened)
+            return self._candidates(name, opened)
         return self._of_source(opened[0], name) if len(opened) == 1 else None
 
 

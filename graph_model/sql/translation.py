@@ -10,14 +10,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from sqlglot import Token, exp
 from sqlglot.errors import SqlglotError, TokenError
 
 from graph_model import labels
 from graph_model.errors import InvalidFields
-from graph_model.sql.names import DIALECTS, Leaf, SqlNames, column_text
+from graph_model.sql.names import ANY_COLUMN, DIALECTS, Leaf, SqlNames, column_text
 from graph_model.sql.parsing import (
     Word,
     closing,
@@ -31,7 +31,15 @@ from graph_model.sql.parsing import (
 from graph_model.sql.queries import QueryReader, Temporary
 from graph_model.sql.scopes import MOST_STEPS, STAR, SqlGap, StatementTooLarge
 from graph_model.sql.scripts import PieceKind, ScriptPiece, pieces
-from graph_model.sql.values import ColumnValue, Influences, Mask, SqlRelation, Texts, base_table
+from graph_model.sql.values import (
+    ColumnValue,
+    Influences,
+    Mask,
+    SqlRelation,
+    Texts,
+    base_table,
+    candidates,
+)
 from graph_model.sql.writes import StatementEffect, Statements, TableWrite
 
 MOST_CHARACTERS: Final = 1 << 20
@@ -64,6 +72,29 @@ class SqlColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class SqlOpen:
+    """What a statement leaves open, and the schemas of its tables can say.
+
+    ``path`` is a column of exactly one of the tables ``among``, and flows into ``to`` as in a
+    SqlColumn. Or ``path`` and the column of ``to`` are ``*``: all columns of ``table`` but those
+    ``left_out`` (in lower case) flow on, unless another table ``among`` has a column of that name.
+    They keep their names; where ``into`` is not None they have these by position, and where
+    ``like`` is a table the names of its columns by position.
+    """
+
+    to: str | None
+    table: str
+    path: str
+    among: tuple[str, ...]
+    kind: str
+    how: str
+    expression: str
+    left_out: tuple[str, ...] = ()
+    into: tuple[str, ...] | None = None
+    like: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SqlStatement:
     """What one statement reads and writes: sorted names of tables, URIs as they are."""
 
@@ -71,6 +102,7 @@ class SqlStatement:
     writes: tuple[str, ...] = ()
     columns: tuple[SqlColumn, ...] = ()
     gaps: tuple[SqlGap, ...] = ()
+    opens: tuple[SqlOpen, ...] = ()
 
 
 def masked(text: str) -> str:
@@ -274,15 +306,29 @@ class _Script:
                 leaves |= influence.leaves
                 texts += [", ".join(map(self._texts.of, influence.texts))]
         columns: list[SqlColumn] = []
+        opens = [star for write in writes for star in _stars(write)]
         for (to, kind, how), (leaves, texts) in made.items():
-            sources = tuple(sorted(map(column_text, leaves)))
-            columns.append(SqlColumn(to, sources, kind, how, self._texts.joined(texts)))
+            text = self._texts.joined(texts)
+            known = [leaf for leaf in leaves if len(candidates(leaf[0])) == 1]
+            if known:
+                sources = tuple(sorted(map(column_text, known)))
+                columns.append(SqlColumn(to, sources, kind, how, text))
+            for table, path in sorted(leaves.difference(known)):
+                reader.step(len(candidates(table)))
+                opens += [
+                    SqlOpen(to, name, path, candidates(table), kind, how, text)
+                    for name in candidates(table)
+                ]
         named = {write.table for write in writes if write.table}
         starred = {table for write in writes for value in write.values for table in value.tables}
         if starred:
             gaps = [*gaps, SqlGap(STAR, f"* of {', '.join(sorted(starred))}")]
         return SqlStatement(
-            tuple(sorted(reader.reads)), tuple(sorted(named)), tuple(columns), tuple(sorted(gaps))
+            tuple(sorted(reader.reads)),
+            tuple(sorted(named)),
+            tuple(columns),
+            tuple(sorted(gaps)),
+            tuple(opens),
         )
 
     def _value(
@@ -338,6 +384,10 @@ class _Script:
                     statement,
                     writes=tuple(sorted(names.get(table, table) for table in statement.writes)),
                     columns=tuple(_retargeted(column, names) for column in statement.columns),
+                    opens=tuple(
+                        replace(_retargeted(item, names), like=names.get(item.like, item.like))
+                        for item in statement.opens
+                    ),
                 )
 
     def _moved(self, old: str, new: str, gaps: Sequence[SqlGap]) -> SqlStatement:
@@ -358,11 +408,36 @@ class _Script:
 _ORDER: Final = (*labels.DIRECT_HOWS, *labels.COLUMN_INDIRECT_HOWS)
 
 
-def _retargeted(column: SqlColumn, names: Mapping[str, str]) -> SqlColumn:
+_Targeted = TypeVar("_Targeted", SqlColumn, SqlOpen)
+
+
+def _retargeted(column: _Targeted, names: Mapping[str, str]) -> _Targeted:
     if column.to is None:
         return column
     table, _, path = column.to.rpartition("#")
     return replace(column, to=column_text((names.get(table, table), path)))
+
+
+def _stars(write: TableWrite) -> Iterator[SqlOpen]:
+    """The columns that a table gets through ``*``. A column that the query names as well is the
+    one that it names.
+    """
+    stars = [star for value in write.values for star in value.stars]
+    among = tuple(sorted({star.table for star in stars if star.by_name}))
+    named = {value.name.lower() for value in write.values if not value.tables}
+    for star in stars:
+        yield SqlOpen(
+            column_text((write.table or "", ANY_COLUMN)),
+            star.table,
+            ANY_COLUMN,
+            among if star.by_name else (star.table,),
+            labels.DIRECT,
+            labels.IDENTITY,
+            "",
+            tuple(sorted(star.left_out | named if star.by_name else star.left_out)),
+            star.into,
+            star.like,
+        )
 
 
 def _added(known: Sequence[ColumnValue], added: Sequence[ColumnValue]) -> list[ColumnValue]:

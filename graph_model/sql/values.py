@@ -16,8 +16,8 @@ functions are WINDOW.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple
 
 from sqlglot import exp
 
@@ -51,6 +51,36 @@ def stepped(flows: Flows, how: str) -> Flows:
     return flows if how == labels.IDENTITY else frozenset((s, _COMPOSED[how, h]) for s, h in flows)
 
 
+_BETWEEN_CANDIDATES: Final = "\0"
+
+
+def any_of(tables: Collection[str]) -> str:
+    """In a leaf the one of several tables that has the column: only their schemas can say which."""
+    return _BETWEEN_CANDIDATES.join(sorted(tables))
+
+
+def candidates(table: str) -> tuple[str, ...]:
+    """The tables of which a leaf's table is one: itself, or those of ``any_of``."""
+    return tuple(table.split(_BETWEEN_CANDIDATES))
+
+
+class Star(NamedTuple):
+    """All columns of a table whose schema is not known, but those ``left_out`` (in lower case).
+
+    They have their own names; where ``into`` is not None these names, by position; where ``like``
+    is a table the names of its columns, by position.
+    """
+
+    table: str
+    left_out: frozenset[str] = frozenset()
+    into: tuple[str, ...] | None = None
+    like: str = ""
+
+    @property
+    def by_name(self) -> bool:
+        return self.into is None and not self.like
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnValue:
     """A column of a relation.
@@ -58,7 +88,8 @@ class ColumnValue:
     ``texts`` are the expressions that make it, () for a column of a base table. ``fields`` are the
     members of a struct that the query builds. ``element``: a field picked from it is a field of its
     source (an unnested array). ``tables`` are those whose unknown columns all stand here: the value
-    is their ``*``, and the columns of each after the first are known by position alone.
+    is their ``*``, and the columns of each after the first are known by position alone. ``stars``
+    say which columns of these tables it holds, as far as that can be said.
     """
 
     name: str
@@ -67,9 +98,27 @@ class ColumnValue:
     fields: Mapping[str, ColumnValue] | None = None
     element: bool = False
     tables: tuple[str, ...] = ()
+    stars: tuple[Star, ...] = ()
 
     def named(self, name: str) -> ColumnValue:
-        return ColumnValue(name, self.flows, self.texts, self.fields, self.element, self.tables)
+        return ColumnValue(
+            name, self.flows, self.texts, self.fields, self.element, self.tables, self.stars
+        )
+
+    def without(self, names: Iterable[str]) -> ColumnValue:
+        """The ``*`` without the columns of these names (in lower case)."""
+        if not self.stars or not (left_out := frozenset(names)):
+            return self
+        first, *others = self.stars
+        if others or not first.by_name:
+            return replace(self, stars=())  # the positions are others
+        return replace(self, stars=(first._replace(left_out=first.left_out | left_out),))
+
+    def placed(self, names: Sequence[str]) -> ColumnValue:
+        """The ``*`` under these names, by position."""
+        stars = tuple(star._replace(into=tuple(names), like="") for star in self.stars)
+        plain = all(star.into is None for star in self.stars)
+        return replace(self, stars=stars if plain else ())
 
     def field(self, name: str) -> ColumnValue:
         """The field of a struct: of the member, else of the column that the struct is."""
@@ -168,6 +217,7 @@ class SqlRelation:
             if any(path == ANY_COLUMN for (_, path), _ in value.flows)
             else value.field(name)  # * of a struct
             for value in self.opens
+            if not any(name.lower() in star.left_out for star in value.stars)
         ]
 
     def renamed(self, names: list[str]) -> SqlRelation:
@@ -177,7 +227,13 @@ class SqlRelation:
         if self.otherwise is not None and not self.values:
             return SqlRelation([self.otherwise.named(name) for name in names], self.influences)
         if self.opens:
-            return self
+            alone = len(self.values) == 1
+            return SqlRelation(
+                [v.placed(names) if alone else replace(v, stars=()) for v in self.values],
+                self.influences,
+                self.otherwise,
+                self.stored,
+            )
         values = [
             value.named(names[place]) if place < len(names) else value
             for place, value in enumerate(self.values)
@@ -189,7 +245,7 @@ def base_table(table: str, columns: tuple[str, ...] | None) -> SqlRelation:
     """A stored table; open where its columns are not known."""
     if columns is None:
         star = frozenset({((table, ANY_COLUMN), labels.IDENTITY)})
-        return SqlRelation([ColumnValue(ANY_COLUMN, star, tables=(table,))])
+        return SqlRelation([ColumnValue(ANY_COLUMN, star, tables=(table,), stars=(Star(table),))])
     return SqlRelation(
         [ColumnValue(name, frozenset({((table, name), labels.IDENTITY)})) for name in columns],
         stored=table,

@@ -281,7 +281,11 @@ class Statements:
         """
         star = next(place for place, value in enumerate(values) if value.tables)
         if not targets:
-            yield from values
+            if len(values) == 1:  # its columns are those of the table, by position
+                star_like = (s._replace(like=table) if s.by_name else s for s in values[0].stars)
+                yield replace(values[0], stars=tuple(star_like))
+            else:
+                yield from values
             return
         last = len(values) - 1 - next(p for p, v in enumerate(reversed(values)) if v.tables)
         behind = len(values) - 1 - last
@@ -290,6 +294,9 @@ class Statements:
             ends = zip(values[last + 1 :], targets[-behind:], strict=True)
             yield from (value.named(name) for value, name in ends)
         among = sorted({t for value in values for t in value.tables})
+        if star == last and len(targets) >= star + behind:
+            placed = values[star].placed(targets[star : len(targets) - behind])
+            yield replace(placed, flows=NOTHING, tables=())
         self._reader.gap(STAR, f"* of {', '.join(among)} into columns of {table}")
 
     def _partition(self, table: exp.Table) -> tuple[list[str], list[str]]:
@@ -814,7 +821,7 @@ _WITHOUT_LINEAGE: Final = (
 def _also(value: ColumnValue, deciding: Flows) -> ColumnValue:
     if not deciding:
         return value
-    return ColumnValue(value.name, value.flows | deciding, value.texts, tables=value.tables)
+    return replace(value, flows=value.flows | deciding)
 
 
 def _last(column: exp.Expr) -> exp.Expr:

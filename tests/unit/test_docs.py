@@ -7,9 +7,11 @@ from pathlib import Path
 
 from graph_model import labels
 from graph_model.facts import Facts
+from graph_model.producers.openlineage.events import documents as openlineage
 from graph_model.producers.spline.documents import read_event, read_plan
 from graph_model.producers.spline.plan_logic import PlanDocument
 from tests.captures import events, plans
+from tests.openlineage_facts import facts_of_run
 from tests.spline_facts import facts_of_plan
 
 _DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -29,6 +31,15 @@ def translated(name: str) -> list[Facts]:
 
 FACTS = [f for name in ("a3_agg", "b_attendance_table", "c_fail_plan", "c_cte_twice")
          for f in translated(name)]  # fmt: skip
+#: Columns that only the text of a query leaves open.
+_OPEN = openlineage.read_event({
+    "eventTime": "2026-01-01T08:00:00Z", "eventType": "COMPLETE", "run": {"runId": "r"},
+    "job": {"namespace": "etl", "name": "load", "facets": {"sql": {
+        "query": "CREATE TABLE t AS SELECT * FROM s", "dialect": "duckdb"}}},
+    "inputs": [{"namespace": "n", "name": "s"}], "outputs": [{"namespace": "n", "name": "t"}],
+})  # fmt: skip
+assert isinstance(_OPEN, openlineage.RunEvent)
+FACTS.append(facts_of_run([_OPEN]))
 
 
 def row_of(word: str) -> str:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
-from graph_model import labels, naming
+from graph_model import identity, labels, naming
 from graph_model.naming import Rules
 from graph_model.producers.openlineage.datasets import Column
 from graph_model.producers.openlineage.events.accumulate import JobStatement
@@ -24,7 +24,7 @@ from graph_model.producers.openlineage.events.facets import (
     Transformation,
     value_of,
 )
-from graph_model.sql import DIALECTS, SqlStatement, split_name, translate
+from graph_model.sql import DIALECTS, SqlOpen, SqlStatement, split_name, translate
 
 #: The most edges of one plan, and the most influences: more would not fit into the graph
 #: (``translate.weight``).
@@ -63,6 +63,35 @@ class RunInfluence:
     origin: str
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class OpenColumns:
+    """What a text leaves open (``graph_model.sql.SqlOpen``), between datasets (ids) and the paths
+    of their columns. ``target`` is "" for a condition of the whole statement.
+    """
+
+    source: str
+    path: str
+    target: str
+    among: tuple[str, ...]
+    kind: str
+    how: str
+    expression: str
+    left_out: tuple[str, ...]
+    into: tuple[str, ...] | None
+    like: str
+    origin: str
+
+    def properties(self, logical_plan: str) -> dict[str, str | None]:
+        """Those of the edge ``supplies``; lists are JSON."""
+        return {
+            "column": self.path, "target": self.target, "among": identity.spelled(self.among),
+            "kind": self.kind, "how": self.how, "expression": self.expression,
+            "left_out": identity.spelled(self.left_out) if self.left_out else None,
+            "into": None if self.into is None else identity.spelled(self.into),
+            "like": self.like or None, "logical_plan": logical_plan, "origin": self.origin,
+        }  # fmt: skip
+
+
 @dataclass(slots=True)
 class _Texts:
     """The texts of several transformations with one meaning."""
@@ -92,6 +121,7 @@ class ColumnEdges:
     """Gathers the column edges of one output."""
 
     origin: str
+    opens: set[OpenColumns] = field(default_factory=set)
     _flows: dict[tuple[Column, Column, str, str], _Texts] = field(default_factory=dict)
     _influences: dict[tuple[Column, str], _Texts] = field(default_factory=dict)
 
@@ -144,6 +174,7 @@ class ColumnEdges:
         for count, counted in (
             (len(self._flows), "derivations"),
             (len(self._influences), "influences"),
+            (len(self.opens), "open columns"),
         ):
             if count > MOST_FLOWS:
                 return f"{count:,} {counted}, at most {MOST_FLOWS:,}"
@@ -212,6 +243,16 @@ _BY_SCHEME: Final[Mapping[str, str]] = {
 DatasetKey = tuple[str, str]
 
 
+class OpenFields(NamedTuple):
+    """A SqlOpen between datasets of the event. ``target`` is "" for a condition of the whole."""
+
+    open: SqlOpen
+    target: str
+    source: DatasetKey
+    among: tuple[DatasetKey, ...]
+    like: DatasetKey | None
+
+
 @dataclass(frozen=True, slots=True)
 class TextLineage:
     """The column lineage of outputs by their key; of a job without outputs the columns that it
@@ -219,6 +260,7 @@ class TextLineage:
     """
 
     by_output: Mapping[DatasetKey, ColumnLineage] = field(default_factory=dict)
+    opens: Mapping[DatasetKey, Sequence[OpenFields]] = field(default_factory=dict)
     reads: tuple[SourceField, ...] = ()
     gaps: tuple[str, ...] = ()
 
@@ -247,7 +289,8 @@ def read_text(statement: JobStatement, rules: Rules) -> TextLineage:
             drafts.setdefault(key, _Draft()).add(sql, key, names)
         gaps.update(gap.code for gap in sql.gaps if written)
     lineages = {key: draft.lineage() for key, draft in drafts.items()}
-    return TextLineage(lineages, gaps=tuple(sorted(gaps)))
+    opens = {key: tuple(draft.opens) for key, draft in drafts.items() if draft.opens}
+    return TextLineage(lineages, opens, gaps=tuple(sorted(gaps)))
 
 
 def _reading(
@@ -327,6 +370,7 @@ class _Draft:
 
     fields: dict[str, dict[SourceField, None]] = field(default_factory=dict)
     deciding: dict[SourceField, None] = field(default_factory=dict)
+    opens: dict[OpenFields, None] = field(default_factory=dict)
 
     def add(self, statement: SqlStatement, output: DatasetKey, names: _DatasetNames) -> None:
         for column in statement.columns:
@@ -338,6 +382,19 @@ class _Draft:
             table, _, name = column.to.partition("#")
             if names.find(table) == output and name != "*" and sources:
                 self.fields.setdefault(name, {}).update(sources)
+        for item in statement.opens:
+            table, _, name = (item.to or "").partition("#")
+            if item.to is None or names.find(table) == output:
+                self._add_open(item, name, names)
+
+    def _add_open(self, item: SqlOpen, target: str, names: _DatasetNames) -> None:
+        """Only where the event has all of its tables: else a column may be of another one."""
+        source = names.find(item.table)
+        among = [key for table in item.among if (key := names.find(table)) is not None]
+        like = names.find(item.like) if item.like else None
+        known = len(among) == len(item.among) and (like is not None or not item.like)
+        if source is not None and known:
+            self.opens[OpenFields(item, target, source, tuple(among), like)] = None
 
     def lineage(self) -> ColumnLineage:
         fields = tuple((name, tuple(self.fields[name])) for name in sorted(self.fields))

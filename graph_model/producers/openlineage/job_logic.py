@@ -18,7 +18,7 @@ facts in the graph, as in ``producers.spline.plan_logic``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Final
@@ -37,10 +37,13 @@ from graph_model.producers.elements import (
 from graph_model.producers.openlineage.columns import (
     SQL_GAPS,
     ColumnEdges,
+    OpenColumns,
+    OpenFields,
     ReportedFlow,
     RunInfluence,
     TextLineage,
     read_text,
+    stable_text,
 )
 from graph_model.producers.openlineage.datasets import (
     DatasetNamer,
@@ -77,6 +80,8 @@ SOURCES_UNKNOWN: Final = "sources-unknown"
 #: did not follow it: a Python function, a scalar subquery), and an output without column lineage.
 COLUMN_NOT_REPORTED: Final = "column-untold"
 COLUMNS_NOT_REPORTED: Final = "columns-untold"
+_MOST_OPEN_TEXTS: Final = 100
+"""Open columns that the gaps of a plan name; all of them are in the graph."""
 _RENAME: Final = "RENAME"
 _RANK: Final = {origin: rank for rank, origin in enumerate(labels.ORIGINS)}
 _IDENTITY: Final = (Transformation(labels.DIRECT, labels.IDENTITY, "", masking=False),)
@@ -104,6 +109,7 @@ class RunLogic:
     links: tuple[tuple[JobName, JobLink], ...]
     gaps: tuple[tuple[str, str], ...]
     origin: str
+    opens: tuple[OpenColumns, ...] = ()
 
     def fingerprint(self) -> str:
         """128 bits in hex over everything here but the job, which the plan's id has anyway."""
@@ -122,6 +128,7 @@ class RunLogic:
             [(link.source, link.column) for _, link in self.links],
             self.gaps,
             self.origin,
+            *([[getattr(o, name) for name in OpenColumns.__slots__] for o in self.opens]),
         )
 
     @property
@@ -196,6 +203,7 @@ def _as_declared(logic: RunLogic) -> RunLogic:
         reads=tuple((use, origin) for use, _ in logic.reads),
         flows=tuple(replace(flow, origin=origin) for flow in logic.flows),
         influences=tuple(replace(influence, origin=origin) for influence in logic.influences),
+        opens=tuple(replace(item, origin=origin) for item in logic.opens),
         origin=origin,
     )
 
@@ -270,6 +278,7 @@ class _Draft:
             tuple(sorted(self.links, key=_link_order)),
             tuple(sorted(self.gaps)),
             self.origin,
+            tuple(sorted(self.columns.opens, key=repr)),
         )
 
 
@@ -479,8 +488,35 @@ class _Reader:
         draft.columns = ColumnEdges(labels.SQL_ORIGIN)
         for lineage in named:
             self._add_columns(draft, output.use, lineage)
+        opens = [item for d in output.datasets for item in read.opens.get(d.key, ())]
+        for item in opens:
+            draft.columns.opens.update(self._open_columns(item, output.use))
+        details = sorted({_open_text(item) for item in opens})
+        draft.gaps.update((labels.OPEN_COLUMNS, text) for text in details[:_MOST_OPEN_TEXTS])
         if read.gaps:
             draft.gaps.add((SQL_GAPS, ", ".join(read.gaps)))
+
+    def _open_columns(self, item: OpenFields, target: DatasetUse) -> Iterator[OpenColumns]:
+        """Nothing where the tables are one for the event's identity, or one is several."""
+        source = self.sources.use(*item.source)
+        among = {self.sources.use(*key).id for key in item.among}
+        sql = item.open
+        if len(among) != len(item.among):
+            return
+        star = sql.path == labels.ANY_COLUMN
+        yield OpenColumns(
+            source.id,
+            sql.path if star else source.column(sql.path)[1],
+            item.target if star or not item.target else target.column(item.target)[1],
+            tuple(sorted(among)),
+            sql.kind,
+            sql.how,
+            stable_text(sql.expression),
+            tuple(sorted({source.column(name)[1] for name in sql.left_out})),
+            None if sql.into is None else tuple(target.column(name)[1] for name in sql.into),
+            self.sources.use(*item.like).id if item.like else "",
+            labels.SQL_ORIGIN,
+        )
 
     def _add_text_reads(self, draft: _Draft) -> None:
         """The columns that the text of a job without outputs reads."""
@@ -682,6 +718,14 @@ class _Reader:
         .267 execute_insert_into_hive_table a -> t, .268 execute_create_hive_table_as_select -> t
         """
         return self.command in FILLING_COMMANDS and not reads
+
+
+def _open_text(item: OpenFields) -> str:
+    """``* of sales.orders``, ``a: one of sales.orders, sales.people``."""
+    sql = item.open
+    if sql.path == labels.ANY_COLUMN:
+        return f"* of {sql.table}"
+    return f"{sql.path}: one of {', '.join(sql.among)}"
 
 
 def _with_jobs_before(

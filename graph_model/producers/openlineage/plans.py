@@ -157,6 +157,17 @@ def _add_datasets(collector: FactCollector, logic: RunLogic, logical_plan: str) 
     flows = [(flow, flow.origin, flow.masking) for flow in logic.flows]
     influences = [(influence, influence.origin) for influence in logic.influences]
     add_column_edges(collector, logical_plan, flows, influences, uris, ids)
+    for item in logic.opens:
+        values = item.properties(logical_plan)
+        collector.add(
+            edge(
+                labels.SUPPLIES,
+                item.source,
+                logical_plan,
+                values,
+                discriminator=(identity.digest(*sorted(map(str, values.items()))),),
+            )
+        )
 
 
 def _add_use(

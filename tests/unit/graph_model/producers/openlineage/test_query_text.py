@@ -142,3 +142,67 @@ def test_any_order_of_events_gives_the_same_facts() -> None:
 @given(st.one_of(st.none(), st.integers(), st.text(max_size=40), st.lists(st.text(max_size=3))))
 def test_no_text_refuses_an_event(text: object) -> None:
     facts_of_run([event(text)])
+
+
+def opens_of(facts: Facts) -> set[tuple[object, ...]]:
+    """(from, column, target, how, the tables among) of each column that a text leaves open."""
+    names = {v.id: dict(v.properties)["uri"] for v in facts.vertices if v.label == labels.DATASET}
+    return {
+        (
+            str(names[edge.out_id]).rpartition(".")[2],
+            edge.value("column"),
+            edge.value("target"),
+            edge.value("how"),
+            len(json.loads(str(edge.value("among")))),
+        )
+        for edge in facts.edges
+        if edge.label == labels.SUPPLIES
+    }
+
+
+OPEN_INPUTS: Final = [dataset("dev.sales.orders"), dataset("dev.public.rates")]
+
+
+def test_a_star_of_a_table_without_a_schema_is_an_open_fact() -> None:
+    text = "CREATE TABLE totals AS SELECT * FROM sales.orders"
+    facts = facts_of_run([event(text, inputs=OPEN_INPUTS, outputs=[dataset("dev.public.totals")])])
+    assert opens_of(facts) == {("orders", "*", "*", "IDENTITY", 1)}
+    assert edges_of(facts) == set()
+
+
+def test_a_name_of_several_tables_without_schemas_is_an_open_fact_of_each() -> None:
+    text = (
+        "CREATE TABLE totals AS SELECT sum(amount) AS total FROM sales.orders, rates WHERE day > 1"
+    )
+    facts = facts_of_run([event(text, inputs=OPEN_INPUTS, outputs=[dataset("dev.public.totals")])])
+    assert opens_of(facts) == {
+        (table, *rest, 2)
+        for table in ("orders", "rates")
+        for rest in (("amount", "total", "AGGREGATION"), ("day", "", "FILTER"))
+    }
+
+
+def test_a_table_that_the_event_does_not_name_leaves_nothing_open() -> None:
+    text = "CREATE TABLE totals AS SELECT amount FROM sales.orders, elsewhere"
+    facts = facts_of_run([event(text, inputs=OPEN_INPUTS, outputs=[dataset("dev.public.totals")])])
+    assert opens_of(facts) == set()
+
+
+def test_two_texts_that_leave_different_columns_open_are_two_plans() -> None:
+    texts = ("SELECT * FROM sales.orders", "SELECT * EXCLUDE (day) FROM sales.orders")
+    plans = {
+        edge.in_id
+        for text in texts
+        for edge in facts_of_run(
+            [
+                event(
+                    f"CREATE TABLE totals AS {text}",
+                    sql={"dialect": "duckdb"},
+                    inputs=OPEN_INPUTS,
+                    outputs=[dataset("dev.public.totals")],
+                )
+            ]
+        ).edges
+        if edge.label == labels.SUPPLIES
+    }
+    assert len(plans) == 2
