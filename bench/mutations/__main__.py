@@ -92,7 +92,7 @@ def record(arguments: argparse.Namespace) -> int:
         (folder / f"{SWITCH}.py").write_text(text, "utf-8")
     (checkout / NOTES).mkdir(exist_ok=True)
     (checkout / NOTES / "missing").write_text(json.dumps(missing), "utf-8")
-    chosen = {"HEADWATER_FAULT_NOTES": str(checkout / NOTES)}
+    chosen = {"PLANTED_FAULT_NOTES": str(checkout / NOTES)}
     return _pytest(checkout, chosen, ["-p", SWITCH, *arguments.arguments]).returncode
 
 

@@ -1,7 +1,7 @@
 """Stands in a tree with planted faults as the module ``planted_faults``, also as pytest's plugin.
 
 ``active(7)`` is true where the file ``planted_faults.on`` beside this one says 7, also in a process
-that a test gives an environment of its own. Where HEADWATER_FAULT_NOTES names a folder, it notes
+that a test gives an environment of its own. Where PLANTED_FAULT_NOTES names a folder, it notes
 there which test reached which fault, also from processes that inherit it, and what each test cost.
 """
 
@@ -16,7 +16,8 @@ import pytest
 
 _ON = Path(__file__).with_suffix(".on")
 _CHOSEN = _ON.read_text("utf-8").strip() if _ON.exists() else ""
-_NOTES = os.environ.get("HEADWATER_FAULT_NOTES", "")
+# No HEADWATER_…: a service refuses a setting that it does not know.
+_NOTES = os.environ.get("PLANTED_FAULT_NOTES", "")
 _noted: set[tuple[int, str]] = set()
 
 
