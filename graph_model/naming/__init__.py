@@ -44,6 +44,7 @@ from graph_model.naming.rules import DEFAULT_RULES, JobName, Rules, job_name, ru
 from graph_model.naming.uris import (
     PROGRAM_MEMORY,
     DatasetName,
+    asset_pair,
     metadata_table,
     normalise,
     openlineage_pair,
@@ -63,6 +64,7 @@ __all__ = [
     "JobName",
     "Rules",
     "SchemaColumn",
+    "asset_pair",
     "catalog_table",
     "column_path",
     "fold",

@@ -548,6 +548,23 @@ def openlineage_pair(uri: str, rules: Rules) -> tuple[str, str]:
     return namespace.replace("%2F", "/").replace("%25", "%"), name
 
 
+def asset_pair(uri: str, rules: Rules) -> tuple[str, str] | None:
+    """The (namespace, name) of an Airflow asset; None where its URI names no place.
+
+    s3://lake/in/a.csv                  =>  s3://lake               in/a.csv
+    file:///lake/t                      =>  file                    /lake/t
+    postgres://h:5432/shop/public/raw   =>  postgres://h:5432       shop.public.raw
+    """
+    scheme, separator, rest = uri.partition("://")
+    server, _, path = rest.partition("/")
+    if not (separator and scheme and path.strip("/")):
+        return None
+    if not server:
+        return scheme, f"/{path}"
+    files = _has_paths(scheme.lower(), rules)
+    return f"{scheme}://{server}", path if files else path.strip("/").replace("/", ".")
+
+
 def _jdbc_pair(uri: str, rules: Rules) -> tuple[str, str]:
     driver, _, rest = uri.removeprefix("jdbc:").partition(":")
     schemes = (scheme for scheme, named in rules.openlineage_jdbc if named == driver)

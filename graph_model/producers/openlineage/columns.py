@@ -277,7 +277,7 @@ def read_text(statement: JobStatement, rules: Rules) -> TextLineage:
     if dialect is None:
         return TextLineage()
     statements = _translated(replace(query, dialect=dialect), tuple(_schemas(datasets)), rules)
-    names = _DatasetNames(datasets)
+    names = _DatasetNames(datasets, rules)
     if not statement.outputs:
         return _reading(statements, {dataset.key for dataset in statement.inputs}, names)
     outputs = {dataset.key for dataset in statement.outputs}
@@ -348,7 +348,8 @@ def _translated(
 class _DatasetNames:
     """The datasets of an event by the ends of their names."""
 
-    def __init__(self, datasets: Sequence[Dataset]) -> None:
+    def __init__(self, datasets: Sequence[Dataset], rules: Rules) -> None:
+        self._rules = rules
         self._by_end: dict[tuple[str, ...], set[DatasetKey]] = {}
         for dataset in datasets:
             place = f"{dataset.namespace.rstrip('/')}/{dataset.name.lstrip('/')}".lower()
@@ -358,10 +359,19 @@ class _DatasetNames:
                 self._by_end.setdefault(parts[start:], set()).add(dataset.key)
 
     def find(self, table: str) -> DatasetKey | None:
-        """The only dataset of this name; None where none or several have it."""
+        """The only dataset of this name, its first spelling; None where none or several have it.
+
+        Airflow names ANALYTICS.public.sums, as its caller did, and analytics.public.sums.
+        """
         parts = tuple(part.lower().rstrip("/") for part in split_name(table))
         keys = self._by_end.get(parts) or (self._by_end.get(parts[1:]) if len(parts) > 2 else None)
-        return next(iter(keys)) if keys is not None and len(keys) == 1 else None
+        if keys is not None and len(keys) > 1:
+            places = {
+                naming.normalise(naming.openlineage_uri(*key, self._rules), "", self._rules)
+                for key in keys
+            }
+            keys = {min(keys)} if len(places) == 1 else None
+        return next(iter(keys)) if keys else None
 
 
 @dataclass(slots=True)

@@ -16,17 +16,20 @@ Events are put in order by (event time, digest) and each distinct one counts onc
   as well, an event speaks of its own window of time, and the former ones stay true of theirs;
 - a terminal state wins over any other, the latest terminal event over the earlier ones. After a
   FAIL with ``spark.exception`` a COMPLETE only says that Spark is done with the query: the run
-  has failed (rules.spark_error_facets).
+  has failed (rules.spark_error_facets);
+- a task of Airflow of which no event names a dataset has its inlets as inputs and its outlets as
+  outputs: Airflow names the assets alone whose schemes its other providers know.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Generic, TypeVar
 
 from graph_model import identity, labels
-from graph_model.naming import DEFAULT_RULES, Rules
+from graph_model.naming import DEFAULT_RULES, Rules, asset_pair
 from graph_model.producers.openlineage.events.documents import (
     ABORT,
     COMPLETE,
@@ -282,18 +285,49 @@ def _statement(ordered: Sequence[RunEvent], rules: Rules) -> JobStatement:
     if kind is not None and kind.is_snapshot:
         speaking = _snapshot(ordered)
     lineages = [event.job.facets["lineage"] for event in speaking if "lineage" in event.job.facets]
+    run_facets = _latest(event.run_facets for event in ordered)
+    inputs = _merged_datasets(_stored((d for event in speaking for d in event.inputs), rules))
+    outputs = _merged_datasets(_stored((d for event in speaking for d in event.outputs), rules))
+    if not (inputs or outputs or lineages) and _is_airflows_task(kind):
+        inputs = _merged_datasets(_assets(run_facets, "inlets", rules))
+        outputs = _merged_datasets(_assets(run_facets, "outlets", rules))
     return JobStatement(
         ordered[-1].job.namespace,
         ordered[-1].job.name,
         job_facets,
-        _latest(event.run_facets for event in ordered),
-        _merged_datasets(_stored((d for event in speaking for d in event.inputs), rules)),
-        ()
-        if _is_test(kind, rules)
-        else _merged_datasets(_stored((d for event in speaking for d in event.outputs), rules)),
+        run_facets,
+        inputs,
+        () if _is_test(kind, rules) else outputs,
         _joined(lineages),
         any(not lineage.deleted for lineage in lineages),
     )
+
+
+def _is_airflows_task(kind: JobType | None) -> bool:
+    """Queries of a task carry the facet of their task, too."""
+    return kind is not None and (kind.integration, kind.type) == ("AIRFLOW", "TASK")
+
+
+#: Up to provider 2.20 the lists are Python's text of them: ``[{'uri': 's3://lake/in', …}]``.
+_URI_IN_TEXT: Final = re.compile(r"'uri': '([^']+)'")
+
+
+def _assets(run_facets: Facets, side: str, rules: Rules) -> Iterator[Dataset]:
+    """The inlets or outlets that are locations; an asset may be a mere name, and anything else
+    that a client puts there says nothing.
+    """
+    facet = run_facets.get("airflow")
+    task = facet.body.get("task") if facet else None
+    listed = task.get(side) if isinstance(task, dict) else None
+    if isinstance(listed, str):
+        uris: list[object] = list(_URI_IN_TEXT.findall(listed))
+    else:
+        items = listed if isinstance(listed, list) else []
+        uris = [item.get("uri") for item in items if isinstance(item, dict)]
+    for uri in uris:
+        pair = asset_pair(uri, rules) if isinstance(uri, str) else None
+        if pair:
+            yield Dataset(*pair, {}, {})
 
 
 def _is_test(kind: JobType | None, rules: Rules) -> bool:

@@ -111,6 +111,17 @@ def test_a_name_that_several_datasets_have_is_left_out() -> None:
     assert columns(event("INSERT INTO totals SELECT day FROM sales.orders", inputs=two)) == set()
 
 
+def test_two_spellings_of_one_dataset_are_one_name() -> None:
+    """Airflow names the tables of a text beside those that its caller gave."""
+    orders, totals = (
+        ("dev.sales.orders", "DEV.sales.orders"),
+        ("DEV.public.totals", "dev.public.totals"),
+    )
+
+    found = columns(event(inputs=list(map(dataset, orders)), outputs=list(map(dataset, totals))))
+    assert ("day", "day", "IDENTITY", "sql", "day") in found
+
+
 def test_the_schema_of_the_facet_tells_two_datasets_of_one_name_apart() -> None:
     both = [dataset("dev.a.rates", "day"), dataset("dev.b.rates", "day")]
     text = "INSERT INTO totals SELECT day FROM rates"

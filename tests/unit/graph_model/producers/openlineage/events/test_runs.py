@@ -69,6 +69,41 @@ def test_terminal_states_win_by_event_time(events, state):
         assert accumulate(order).state == state
 
 
+@pytest.mark.parametrize(
+    ("inlets", "named"),
+    [
+        ([{"uri": "s3://lake/in/a.csv", "extra": {}}], [("s3://lake", "in/a.csv")]),
+        ("[{'uri': 's3://lake/in/a.csv', 'extra': {'n': 1}}]", [("s3://lake", "in/a.csv")]),
+        ([{"uri": "file:///lake/a.csv"}], [("file", "/lake/a.csv")]),
+        (
+            [{"uri": "postgres://db:5432/shop/public/raw"}],
+            [("postgres://db:5432", "shop.public.raw")],
+        ),
+        ([{"uri": "orders are ready"}, {"name": "no uri"}, 5, {"uri": 5}], []),
+        ([{"uri": "s3://lake"}, {"uri": "://x/y"}], []),
+        ({"uri": "s3://lake/in"}, []),
+        (None, []),
+    ],
+)
+def test_assets_of_a_task_that_names_no_dataset_are_its_datasets(inlets, named):
+    def task(kind: str, **more: Any) -> Any:
+        return event(
+            0,
+            "COMPLETE",
+            run_facets={"airflow": {"task": {"inlets": inlets, "outlets": inlets}}},
+            job_facets={"jobType": {"integration": "AIRFLOW", "jobType": kind}},
+            **more,
+        )
+
+    state = accumulate([task("TASK")]).statement
+    assert [dataset.key for dataset in state.inputs] == named
+    assert [dataset.key for dataset in state.outputs] == named
+    query = accumulate([task("QUERY")]).statement
+    assert (query.inputs, query.outputs) == ((), ())
+    extracted = accumulate([task("TASK", outputs=[table("out")])]).statement
+    assert (extracted.inputs, [dataset.name for dataset in extracted.outputs]) == ((), ["out"])
+
+
 def test_after_a_failure_of_spark_complete_only_says_that_the_query_is_done():
     failed = event(1, "FAIL", run_facets={"spark.exception": {"message": "no space"}})
     done = event(2, "COMPLETE")
