@@ -665,14 +665,17 @@ class ColumnWalks:
         if self._indirect:
             self._reader.learn_influences(plans)
         names, targets = set(listed), set[Name]()
-        for cell, hops in self._hops.into(self._written_in(steps, plans)):
+        written = self._written_in(steps, plans)
+        per_step = self._hops.into(written)
+        for cell, hops in per_step:
             if is_derived(hops):
                 targets.add(cell.name)
                 names |= {hop.source.name for hop in hops}
         names |= targets | self._inventory.fields(targets - names)
         # a location that shares files with another one may lack its columns
         names = {*listed, *self._inventory.known(names - listed)}
-        per_step = self._hops.into(_with_steps(names, steps))
+        per_step = [(cell, hops) for cell, hops in per_step if cell.name in names]
+        per_step += self._hops.into(set(_with_steps(names, steps)).difference(written))
         return names, [hop.edge for _, hops in per_step for hop in hops]
 
     def _written_in(
@@ -912,7 +915,7 @@ def fold_column_edges(
         if seen is None or edge.id in seen:
             were_seen.add(key)
     return [
-        _fold(key, texts[key], hidden_plans, unmasked.get(key, ()))._replace(seen=key in were_seen)
+        _fold(key, texts[key], hidden_plans, unmasked.get(key, ()), seen=key in were_seen)
         for key in sorted(texts)
     ]
 
@@ -922,8 +925,11 @@ def _fold(
     texts: Mapping[str, set[str]],
     hidden_plans: Collection[str],
     unmasked: Collection[str],
+    *,
+    seen: bool,
 ) -> ColumnEdge:
     plans = sorted(texts.keys() - set(hidden_plans)) or sorted(texts)
     expressions = {text for plan in plans for text in texts[plan] if text}
     text = labels.BETWEEN_EXPRESSIONS.join(sorted(expressions))
-    return ColumnEdge(*key, text, tuple(plans), masking=set(unmasked).isdisjoint(plans))
+    masking = set(unmasked).isdisjoint(plans)
+    return ColumnEdge(*key, text, tuple(plans), masking=masking, seen=seen)

@@ -55,8 +55,10 @@ class Inventory:
         listed = self._listed(datasets, at)
         rows = self._rows(datasets)
         reported = self._placed(rows, datasets)
-        used = self._used(_without(rows, reported, listed), datasets, at)
-        known = listed | used & reported  # no column that only a location around it has
+        unlisted = {
+            name for name in reported if name not in listed and not _is_field_of(name, listed)
+        }
+        known = listed | self._used(rows, unlisted, at)
         return known | {name for name in reported if _is_field_of(name, known)}
 
     def fields(self, columns: Collection[Name]) -> set[Name]:
@@ -129,26 +131,49 @@ class Inventory:
         }
 
     def _used(
-        self, columns: Mapping[str, Name], datasets: Collection[str], at: int | None
+        self, rows: Mapping[str, Name], unlisted: Collection[Name], at: int | None
     ) -> set[Name]:
-        """The columns (of these, by id) that a visible write at the time derives or reads."""
-        if not columns:
+        """Those of the ``unlisted`` columns that a visible write at the time derives or reads.
+        Edges are asked of them alone, and of columns that a write derives for them: under another
+        name of their table, or in a location that shares its files.
+        """
+        if not unlisted:
             return set()
-        into = self._edges(columns, Direction.UPSTREAM, (labels.DERIVES,))
-        out_of = self._edges(columns, Direction.DOWNSTREAM, (labels.DERIVES, labels.INFLUENCES))
-        visible = self._visible_writes({_plan_of(edge) for edge in (*into, *out_of)}, at)
-        written = {
-            (write.place, columns[edge.in_id][1])
+        called = self.under_every_name(unlisted)
+        paths = {path for _, path in unlisted}
+        tables = {dataset for dataset, _ in unlisted}
+        near = self._written_at(tables, at)
+        read = [key for key, name in rows.items() if name in called]
+        written = [key for key, (table, path) in rows.items() if table in near and path in paths]
+        into = self._edges({*read, *written}, Direction.UPSTREAM, (labels.DERIVES,))
+        out_of = self._edges(read, Direction.DOWNSTREAM, (labels.DERIVES, labels.INFLUENCES))
+        visible = self._visible_writes({_plan_of(edge) for edge in (*into, *out_of)}, tables, at)
+        derived = {
+            (write.place, rows[edge.in_id][1])
             for edge in into
             for write in visible[_plan_of(edge)]
-            if write.target == columns[edge.in_id][0]
+            if write.target == rows[edge.in_id][0]
         }
         reads = {
-            (columns[edge.out_id], write.at) for edge in out_of for write in visible[_plan_of(edge)]
+            (rows[edge.out_id], write.at) for edge in out_of for write in visible[_plan_of(edge)]
         }
-        read = self._located({(name, at) for name, at in reads if at is not None})
-        read |= self._ever_located({name for name, at in reads if at is None})
-        return {name for name in written | read if name[0] in datasets}
+        located = self._located({(name, at) for name, at in reads if at is not None})
+        located |= self._ever_located({name for name, at in reads if at is None})
+        return (derived | located).intersection(unlisted)
+
+    def _written_at(self, places: Collection[str], at: int | None) -> set[str]:
+        """The tables that the writes visible at these places have written, as their plans call
+        them.
+        """
+        targets: set[str] = set()
+        former: set[str] = set()
+        moments = {moment_of(place, at) for place in places}
+        for seen in self._evidence.history.visible_writes.of(moments).values():
+            targets |= {write.target for write in seen.writes}
+            targets |= {flow.target for flow in seen.declared}
+            former |= {older.logical_plan for older in seen.older}
+        rows = self._evidence.history.plans.rows(former)
+        return targets | {row.target for row in rows.values()}
 
     def _located(self, reads: Collection[tuple[Name, int]]) -> set[Name]:
         places = self._evidence.history.names.locate((called, at) for (called, _), at in reads)
@@ -166,14 +191,14 @@ class Inventory:
         return tuple(page.edges)
 
     def _visible_writes(
-        self, plans: Collection[str], at: int | None
+        self, plans: Collection[str], tables: Set[str], at: int | None
     ) -> Mapping[str, set[_VisibleWrite]]:
-        """The visible writes per logical plan."""
+        """Per logical plan its visible writes at these tables, and at the ends of these plans."""
         visible: defaultdict[str, set[_VisibleWrite]] = defaultdict(set)
         rows = self._evidence.history.plans.rows(plans)
         targets = {row.target for row in rows.values()} - {""}
         places = self._evidence.history.names.locations_of(targets)
-        ends = {place for target in targets for place in places[target]}
+        ends = tables | {place for target in targets for place in places[target]}
         ends |= {plan for plan, row in rows.items() if not row.target}  # it only reads
         moments = {moment_of(end, at) for end in ends}
         for moment, seen in self._evidence.history.visible_writes.of(moments).items():
@@ -192,15 +217,6 @@ class Inventory:
 def schema_paths(columns: str) -> list[str]:
     """The paths of the columns in a schema's JSON, in order."""
     return [str(column["path"]) for column in json.loads(columns)]
-
-
-def _without(
-    rows: Mapping[str, Name], reported: Collection[Name], listed: Collection[Name]
-) -> dict[str, Name]:
-    """The rows of the paths that some dataset has outside its schema and its listed structs."""
-    unlisted = {name for name in reported if name not in listed and not _is_field_of(name, listed)}
-    paths = {path for _, path in unlisted}
-    return {key: name for key, name in rows.items() if name[1] in paths}
 
 
 def _is_field_of(column: Name, of: Collection[Name]) -> bool:

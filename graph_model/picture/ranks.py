@@ -17,7 +17,8 @@ from heapq import heapify, heappop
 from itertools import accumulate
 from typing import Final
 
-_SWEEPS: Final = 8
+#: From either side.
+_SWEEPS: Final = 6
 _SIFTINGS: Final = 3
 _MOST_SIFTED: Final = 150
 
@@ -200,10 +201,11 @@ def ordered(ranks: Sequence[Sequence[int]], after: Sequence[Sequence[int]]) -> l
     """The cells of each rank in an order in which few links cross. Cells are numbers from 0;
     ``after``: by cell those of the next rank that it is linked to.
     """
-    order = _Order(ranks, after)
-    order.sweep()
-    order.sift()
-    return order.ranks
+    orders = [_Order(ranks, after) for _ in range(2)]
+    crossings = [order.sweep(backwards) for backwards, order in enumerate(orders)]
+    best = orders[crossings.index(min(crossings))]
+    best.sift()
+    return best.ranks
 
 
 class _Order:
@@ -224,14 +226,16 @@ class _Order:
         for place, cell in enumerate(rank):
             self._at[cell] = place
 
-    def sweep(self) -> None:
-        """Barycentre sweeps; the order with the fewest crossings seen is kept."""
+    def sweep(self, backwards: int) -> int:
+        """Barycentre sweeps, the first one from the last rank where ``backwards`` is 1; the order
+        with the fewest crossings seen is kept. Returns these.
+        """
         best, fewest = [list(rank) for rank in self.ranks], self._crossings()
         last = len(self.ranks) - 1
         for sweep in range(_SWEEPS):
             if fewest == 0:
                 break
-            down = sweep % 2 == 0
+            down = sweep % 2 == backwards
             for index in range(1, last + 1) if down else range(last - 1, -1, -1):
                 self._sort(self.ranks[index], self._before if down else self._after)
             for rank in self.ranks:
@@ -242,6 +246,7 @@ class _Order:
         self.ranks = best
         for rank in best:
             self._number(rank)
+        return fewest
 
     def _sort(self, rank: list[int], beside: Sequence[Sequence[int]]) -> None:
         """By the mean place of the neighbours; cells without any have their own."""

@@ -475,6 +475,8 @@ def mark_declared(view: GraphView, declared: frozenset[str]) -> GraphView:
     """The view with its edges that are ``declared`` alone: no run has followed one of the logical
     plans behind them.
     """
+    if not declared:
+        return view
     return replace(
         view,
         edges=tuple(
@@ -519,7 +521,8 @@ def place(view: GraphView, flow: Flowing = Flow.RIGHT) -> GraphView:
         view,
         nodes=tuple(node._replace(place=places.get(node.id)) for node in view.nodes),
         edges=tuple(
-            edge._replace(route=route) for edge, route in zip(view.edges, routes, strict=True)
+            edge if route is None else edge._replace(route=route)
+            for edge, route in zip(view.edges, routes, strict=True)
         ),
         flow=course.flow,
     )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+
 import pytest
 
 from graph_model import identity, labels
-from graph_model.facts import Edge
+from graph_model.facts import Edge, Facts, Vertex
 from graph_model.lineage import Lineage, Question
 from graph_model.lineage.column_walks import fold_column_edges
 from graph_model.producers.openlineage.producer import event_submission
-from graph_model.stores.graph import Direction
+from graph_model.stores.graph import Direction, EdgePage
 from tests.estates import Run, event, table_id
+from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater
 
 
@@ -64,3 +68,46 @@ def test_influences_through_a_pattern_are_counted_as_they_are_drawn(
         assert drawn == {identity.column_id(table, "day") for table in tables}
         counted = {one.dataset: one.columns for one in answer.influences[column]}
         assert counted == dict.fromkeys(tables, 1)
+
+
+class AskedGraph(MemoryGraph):
+    """Notes whose edges are asked for, upstream and downstream."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: dict[Direction, set[str]] = {direction: set() for direction in Direction}
+
+    def edges(
+        self, ids: Collection[str], direction: Direction, labels: Sequence[str], limit: int
+    ) -> EdgePage:
+        self.asked[direction] |= set(ids)
+        return super().edges(ids, direction, labels, limit)
+
+
+def test_a_source_without_a_schema_costs_the_edges_of_its_own_columns(
+    headwater: SmallHeadwater,
+) -> None:
+    """``raw`` has no schema, so whether its columns are used is asked of them; those of the tables
+    behind it have the same names and stand in schemas.
+    """
+    copied = {"k": [("s3 raw", "k", "")]}
+    tables = ("raw", "a", "b", "c")
+    runs = [Run(0, 0, {"s3 raw": None}, "s3 a", ["k"], copied)]
+    for number, (source, target) in enumerate(pairwise(tables[1:]), 1):
+        again = {"k": [(f"s3 {source}", "k", "")]}
+        runs.append(Run(number, number, {f"s3 {source}": None}, f"s3 {target}", ["k"], again))
+    headwater.accept(*(event_submission(event(run)) for run in runs))
+    headwater.project()
+    elements = list(headwater.graph.scan())
+    graph = AskedGraph()
+    graph.write(
+        Facts(
+            tuple(one for one in elements if isinstance(one, Vertex)),
+            tuple(one for one in elements if isinstance(one, Edge)),
+        )
+    )
+    lineage = Lineage(graph, headwater.catalogue)
+    answer = lineage.ask(Question(table_id("s3 raw"), Direction.DOWNSTREAM, 3, columns=True))
+    columns = {table: identity.column_id(table_id(f"s3 {table}"), "k") for table in tables}
+    assert {column.id for column in answer.columns} == set(columns.values())
+    assert graph.asked[Direction.DOWNSTREAM] & set(columns.values()) == {columns["raw"]}

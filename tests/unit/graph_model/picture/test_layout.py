@@ -21,6 +21,7 @@ from graph_model.picture.layout import (
     course_within,
     lay_out,
 )
+from graph_model.picture.ranks import ordered
 
 nodes = st.integers(2, 25)
 
@@ -102,6 +103,21 @@ def test_two_crossing_edges_are_uncrossed() -> None:
     edges = [("a", "y"), ("b", "x"), ("root", "a"), ("root", "b")]
     points = lay_out(boxes, edges)
     assert (points["a"].y < points["b"].y) == (points["y"].y < points["x"].y)
+
+
+def test_the_side_from_which_fewer_edges_cross_begins() -> None:
+    """Three ranks of four. Sweeps that begin at the first rank end with four crossings."""
+    after = [[4], [5, 6], [7], [5, 6], [8, 9], [11], [9, 11], [8], [], [], [], []]
+    ranks = ordered([range(4), range(4, 8), range(8, 12)], after)
+    place = {cell: at for rank in ranks for at, cell in enumerate(rank)}
+    links = [(a, b) for a, beyond in enumerate(after) for b in beyond]
+    crossing = [
+        (one, other)
+        for one, other in combinations(links, 2)
+        if one[0] // 4 == other[0] // 4
+        and (place[one[0]] - place[other[0]]) * (place[one[1]] - place[other[1]]) < 0
+    ]
+    assert len(crossing) == 1
 
 
 def test_rows_keep_their_gap() -> None:
