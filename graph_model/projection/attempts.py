@@ -34,43 +34,54 @@ Outline = Mapping[str, Sequence[StoredDocument]]
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """``keys`` are subject keys. Their fresh documents beyond the position ``last`` wait."""
+    """``lasts``: for each subject key a position. Its fresh documents beyond that wait."""
 
-    keys: tuple[str, ...]
-    last: int
+    lasts: Mapping[str, int]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return tuple(self.lasts)
+
+    def of(self, keys: Iterable[str]) -> Attempt:
+        """The attempt at these of its keys alone."""
+        return Attempt({key: self.lasts[key] for key in keys})
 
     def among(self, documents: Iterable[StoredDocument]) -> list[StoredDocument]:
         """The documents that take part in the attempt."""
         return [
             document
             for document in documents
-            if document.position <= self.last or not document.is_fresh
+            if not document.is_fresh or document.position <= self.lasts[document.subject_key]
         ]
 
     def beside(self, other: Attempt | None) -> Attempt:
-        """Both as one; fresh documents of ``other`` up to its own ``last`` must be projected."""
+        """Both as one; of a key of both, the documents of ``other`` must be projected."""
         if other is None:
             return self
-        keys = dict.fromkeys((*self.keys, *other.keys))
-        return Attempt(tuple(keys), max(self.last, other.last))
+        lasts = dict(self.lasts)
+        for key, last in other.lasts.items():
+            lasts[key] = max(last, lasts.get(key, 0))
+        return Attempt(lasts)
 
 
 def attempt_of(keys: Sequence[str], outline: Outline) -> Attempt:
     """An attempt at all known documents of these keys."""
     positions = (document.position for key in keys for document in outline.get(key, ()))
-    return Attempt(tuple(keys), max(positions, default=0))
+    return Attempt(dict.fromkeys(keys, max(positions, default=0)))
 
 
 def write_attempt(attempt: Attempt) -> str:
-    return json.dumps([attempt.last, *attempt.keys], ensure_ascii=False)
+    return json.dumps(attempt.lasts, ensure_ascii=False)
 
 
 def read_attempt(text: str | None) -> Attempt | None:
-    """The attempt in this text; None where there was no attempt yet."""
+    """The attempt in this text; None where there was no attempt yet. A list is of an earlier
+    version: one position, then the keys.
+    """
     if not text:
         return None
-    last, *keys = json.loads(text)
-    return Attempt(tuple(keys), last)
+    noted = json.loads(text)
+    return Attempt(noted if isinstance(noted, dict) else dict.fromkeys(noted[1:], noted[0]))
 
 
 def project_apart(

@@ -37,7 +37,7 @@ from graph_model.stores.documents import DocumentState
 # were removed, and after another process was the writer.
 
 _MOST_ELEMENTS: Final = 200_000
-_MOST_ROWS: Final = 100_000
+_MOST_ROWS: Final = 200_000
 _MOST_WHOLES: Final = 50_000
 _NOTHING: Final = Facts()
 
@@ -48,6 +48,9 @@ class KnownElements:
     def __init__(self) -> None:
         self._elements: set[str] = set()
         self._rows: set[Row] = set()
+        # The older half. So a large subject, which is written in pieces, finds the first ones.
+        self._older_elements: set[str] = set()
+        self._older_rows: set[Row] = set()
         # Keys of facts that are known completely. So the structure of 20,000 jobs is remembered,
         # though its elements, a hundred a job, would not fit.
         self._wholes: LRUCache[str, None] = LRUCache(_MOST_WHOLES)
@@ -60,16 +63,21 @@ class KnownElements:
             return _NOTHING
         facts = whole(part)
         return Facts(
-            tuple(vertex for vertex in facts.vertices if vertex.id not in self._elements),
-            tuple(edge for edge in facts.edges if edge.id not in self._elements),
-            tuple(row for row in facts.rows if row not in self._rows),
+            tuple(vertex for vertex in facts.vertices if not self._has(vertex.id)),
+            tuple(edge for edge in facts.edges if not self._has(edge.id)),
+            tuple(
+                row for row in facts.rows if row not in self._rows and row not in self._older_rows
+            ),
         )
+
+    def _has(self, element: str) -> bool:
+        return element in self._elements or element in self._older_elements
 
     def learn(self, facts: Facts) -> None:
         """Note that all of these facts are written."""
-        if len(self._elements) > _MOST_ELEMENTS or len(self._rows) > _MOST_ROWS:
-            self._elements.clear()
-            self._rows.clear()
+        if len(self._elements) > _MOST_ELEMENTS // 2 or len(self._rows) > _MOST_ROWS // 2:
+            self._older_elements, self._elements = self._elements, set()
+            self._older_rows, self._rows = self._rows, set()
         self._elements.update(vertex.id for vertex in facts.vertices)
         self._elements.update(edge.id for edge in facts.edges)
         self._rows.update(facts.rows)
@@ -88,8 +96,10 @@ class KnownElements:
         if gone.vertices:
             self.forget()
             return
-        self._elements.difference_update(edge.id for edge in gone.edges)
-        self._rows.difference_update(gone.rows)
+        for elements in (self._elements, self._older_elements):
+            elements.difference_update(edge.id for edge in gone.edges)
+        for rows in (self._rows, self._older_rows):
+            rows.difference_update(gone.rows)
         if gone.edges or not self._kinds_of_wholes.isdisjoint(map(type, gone.rows)):
             self._forget_wholes()
 
@@ -97,6 +107,8 @@ class KnownElements:
         """Forget everything: nothing is certain any more."""
         self._elements.clear()
         self._rows.clear()
+        self._older_elements.clear()
+        self._older_rows.clear()
         self._forget_wholes()
 
     def _forget_wholes(self) -> None:
@@ -192,6 +204,17 @@ class Commits:
         self._known.learn_wholes(parts)
         self._activity.end()  # before the clients that wait send their next document
         self._waiting.conclude(concluded)
+
+    def write_ahead(self, facts: Facts) -> None:
+        """Write some facts of a projection that is committed in a later round, from among those of
+        ``large_subjects.pieces_of``.
+        """
+        try:
+            self._stores.graph.catch_up()
+            self._write([facts], None)
+        except BaseException:
+            self.forget()
+            raise
 
     def settle(
         self, positions: Collection[int], state: DocumentState, reason: str | None = None

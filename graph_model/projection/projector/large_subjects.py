@@ -1,33 +1,54 @@
-"""Large subjects, translated one at a time beside the rounds of the small ones.
+"""Large subjects, translated and written one at a time beside the rounds of the small ones.
 
     round 1  small, LARGE, small  => commits the small ones; a thread translates LARGE
     round 2  small                => commits it; the thread is not done
-    round 3  LARGE                => commits what the thread has made
+    round 3  LARGE, small         => writes a piece of LARGE, commits the small one
+    round 4  LARGE                => commits LARGE: it writes the rest, and what makes it visible
 
-Translation is pure, so nothing is noted before the round that commits, and documents stay PENDING
-until then: a crash in between costs the time of a translation. What a thread has made counts only
-while that which it began with is unchanged: the states of the documents, the effects that commands
-in force have on them, and the rules.
+Translation is pure, so nothing is noted before the first piece, and documents stay PENDING until
+the commit. What a thread has made counts only while that which it began with is unchanged: the
+states of the documents, the effects that commands in force have on them, and the rules.
+
+A piece has vertices, edges or rows that nobody sees yet: the marker of the plan and the rows of the
+run come with the commit. The commit writes what is not known to be there, so that it is right
+whatever became of the pieces. Where there is none (a kill, a changed basis), the journal's note of
+the attempt makes the projector complete it with the same documents first.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from graph_model.facts import whole
+from graph_model.facts import (
+    ColumnRow,
+    DatasetRow,
+    Facts,
+    Part,
+    SchemaRow,
+    SchemaUseRow,
+    merge,
+    stages,
+    whole,
+)
 from graph_model.producers.projections import Projection
 from graph_model.projection.attempts import Attempt
 from graph_model.stores.documents import StoredDocument
+from graph_model.values import batched
 
 log = logging.getLogger(__name__)
 
 #: The name of the thread that translates.
 LARGE_SUBJECT_THREAD: Final = "large-subject"
 _LOOK_SECONDS: Final = 0.2
+_A_PIECE: Final = 4_000
+"""Elements or rows that are written in one round: a tenth of a second of an idle machine."""
+_EXIST_ALONE: Final = DatasetRow | ColumnRow | SchemaRow | SchemaUseRow
+"""Rows that say nothing of a run."""
 
 
 @dataclass(slots=True, eq=False)
@@ -42,14 +63,14 @@ class LargeSubject:
     basis: object
     translate: Callable[[], Projection]
     projection: Projection | None = None
+    pieces: deque[Facts] = field(default_factory=deque)
     done: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
         """Translate. Facts that the producer makes on demand are made as well."""
         try:
             projection = self.translate()
-            for part in projection.parts:
-                whole(part)
+            self.pieces.extend(pieces_of(projection.parts))
             self.projection = projection
         except BaseException:
             log.warning("%s is translated again, in a round", self.key, exc_info=True)
@@ -98,7 +119,7 @@ class LargeSubjects:
         self._notify()
 
     def ready(self, pending: Collection[str]) -> LargeSubject | None:
-        """The translated subject, which waits no longer; None while there is none.
+        """The translated subject, until it ``ends``; None while there is none.
 
         Subjects that are not ``pending`` any more are forgotten: another process projected them.
         """
@@ -110,11 +131,12 @@ class LargeSubjects:
             return None
         if not self.beside and not taken.done.is_set():
             taken.run()
-        if not taken.done.is_set():
-            return None
+        return taken if taken.done.is_set() else None
+
+    def end(self, subject: LargeSubject) -> None:
+        """Note that a subject waits no longer; the next has its turn."""
         self._taken = None
-        self._waiting.pop(taken.key, None)
-        return taken
+        self._waiting.pop(subject.key, None)
 
     def without(self, subject_keys: Sequence[str]) -> Sequence[str]:
         """The subjects of a round: those that wait for the thread come later, but for the next."""
@@ -128,3 +150,19 @@ class LargeSubjects:
         taken = self._taken if self.beside else None
         while taken is not None and not taken.done.wait(_LOOK_SECONDS):
             break_off()
+
+
+def pieces_of(parts: Iterable[Part]) -> Iterator[Facts]:
+    """What can be written before the commit of a projection, in the order of its writing; nothing
+    where the commit is short by itself.
+    """
+    facts = merge(map(whole, parts))
+    if facts.size + len(facts.rows) <= _A_PIECE:
+        return
+    staged = stages(facts)
+    for vertices in batched(staged.vertices, _A_PIECE):
+        yield Facts(vertices=tuple(vertices))
+    for edges in batched(staged.edges, _A_PIECE):
+        yield Facts(edges=tuple(edges))
+    for rows in batched([row for row in facts.rows if isinstance(row, _EXIST_ALONE)], _A_PIECE):
+        yield Facts(rows=tuple(rows))

@@ -72,6 +72,7 @@ class SubjectProjector:
         self._rebuild_control = rebuild_control
         self._noted: Attempt | None = None  # the journal's note
         self._finished: Attempt | None = None  # the same, once all of it is done
+        self._in_pieces: Attempt | None = None  # at a large subject that is written in part
         self.interrupted: Attempt | None = None
         self.left_some = False
         self.large: Final = large
@@ -91,7 +92,7 @@ class SubjectProjector:
             keys, listed = self._outline(rest)
             outline = {key: attempt.among(documents) for key, documents in listed.items()}
             begun = [key for key in keys if any(map(is_new, outline.get(key, ())))]
-            self._carry_out(replace(attempt, keys=tuple(begun)), outline)
+            self._carry_out(attempt.of(begun), outline)
             rest = rest[len(keys) :]
 
     def conclude(self) -> None:
@@ -103,10 +104,15 @@ class SubjectProjector:
         """Project the new documents of as many of these subjects as fit into memory, or of a large
         one that is translated. Returns how many subjects.
         """
+        pieces = 0
         if (large := self.large.ready(subject_keys)) is not None:
-            if large.key in subject_keys:
-                return self._finish_large(large)
-            self._rules.translation.unlearn(large.documents)  # another process wrote them
+            if large.key in subject_keys or self._in_pieces is not None:
+                if not self._write_piece(large):
+                    return self._finish_large(large)
+                pieces = 1
+            else:  # another process wrote them
+                self.large.end(large)
+                self._rules.translation.unlearn(large.documents)
         keys, outline = self._outline(self.large.without(subject_keys))
         attempt = attempt_of(keys, outline)
         changes = (d for key in attempt.keys for d in outline.get(key, ()) if is_new(d))
@@ -116,33 +122,84 @@ class SubjectProjector:
             self._carry_out(attempt, outline, large_apart=True)
         small = tuple(key for key in attempt.keys if key not in self.large)
         if len(small) < len(attempt.keys) and not only_adds:
-            with self.noted(replace(attempt, keys=small)):
+            with self.noted(attempt.of(small)):
                 pass  # a start completes all that is noted, in one round: large ones are not
-        taken = len(small)
+        taken = len(small) + pieces
         if not taken and self.large.begun and not self.large.beside:
             return self.begin(subject_keys)  # there are no small ones to let pass
         self.left_some |= bool(self.large)
         return taken
 
+    def _write_piece(self, large: LargeSubject) -> bool:
+        """Write a piece of what was made of a large subject. False where there is none left, or
+        where it is to be committed at once: a rebuild writes everything as a whole, and a full
+        graph holds it.
+        """
+        if not large.pieces or large.projection is None or self._commits.rebuild is not None:
+            return False
+        if not self._has_basis(large):
+            return False
+        if self._in_pieces is None:
+            if large.projection.unsettled or not all(self._commits.fit([large.projection])):
+                return False
+            self._in_pieces = large.attempt
+            with self.noted(large.attempt):
+                pass
+        try:
+            self._commits.write_ahead(large.pieces[0])
+        except (Unavailable, MemoryError):
+            raise
+        except Exception:
+            log.exception("a piece of %s cannot be written; its commit tries again", large.key)
+            large.pieces.clear()
+            return False
+        large.pieces.popleft()
+        return True
+
     def _finish_large(self, large: LargeSubject) -> int:
-        """Write what was made of a large subject, or translate it anew. Newer documents wait."""
+        """Commit what was made of a large subject, or translate it anew. Newer documents wait."""
         projection = large.projection
-        if projection is None or large.basis != self._basis(large.documents):
-            self._rules.translation.unlearn(large.documents)
-            keys, outline = self._outline([large.key])
-            attempt = attempt_of(keys, outline)
-            with self.noted(attempt):
-                self._carry_out(attempt, outline)
+        if projection is None or not self._has_basis(large):
+            self.large.end(large)
+            self._translate_again(large)
             return 1
         self._rebuild_control.revisit([large.key])
         with self.noted(large.attempt):
             project_apart(
                 large.attempt.keys,
-                lambda _: self._commit({large.key: large.documents}, [projection], large.attempt),
+                lambda _: self._commit_large(large, projection),
                 lambda key, reason: self._set_aside(key, reason, large.attempt),
             )
+        self.large.end(large)
+        self._in_pieces = None
         self.left_some = True
         return 1
+
+    def _commit_large(self, large: LargeSubject, projection: Projection) -> None:
+        if self._in_pieces is None:
+            self._commit({large.key: large.documents}, [projection], large.attempt)
+        else:  # there was room for it before its first piece
+            self._commits.commit([projection])
+
+    def _translate_again(self, large: LargeSubject) -> None:
+        """Project the documents of a large subject in this round. What is written of it may belong
+        to no later set of documents: then those that it began with come first, as after a kill.
+        """
+        self._rules.translation.unlearn(large.documents)
+        if self._in_pieces is None:
+            keys, outline = self._outline([large.key])
+            attempt = attempt_of(keys, outline)
+            with self.noted(attempt):
+                self._carry_out(attempt, outline)
+            return
+        former, self.interrupted = self.interrupted, self._in_pieces.beside(self.interrupted)
+        self._in_pieces = None
+        self.finish()
+        self.interrupted = former
+        self.left_some = True
+
+    def _has_basis(self, large: LargeSubject) -> bool:
+        return large.basis == self._basis(large.documents)
 
     def _basis(self, documents: Sequence[StoredDocument]) -> object:
         """Equal as long as the same documents give the same projection."""
@@ -205,7 +262,7 @@ class SubjectProjector:
         An interrupted attempt stays noted beside this one, because a command may still have to
         withdraw its remains.
         """
-        noted = attempt.beside(self.interrupted)
+        noted = attempt.beside(self.interrupted).beside(self._in_pieces)
         self._journal.set_meta(ATTEMPT_KEY, write_attempt(noted))
         self._noted, self._finished = noted, None
         yield
@@ -254,7 +311,7 @@ class SubjectProjector:
     ) -> None:
         def make() -> LargeSubject:
             project = partial(self._rules.translation.project, documents, effects)
-            own = replace(attempt, keys=(subject_key,))
+            own = attempt.of([subject_key])
             return LargeSubject(subject_key, own, documents, self._basis(documents), project)
 
         self.large.add(subject_key, make)
@@ -300,7 +357,7 @@ class SubjectProjector:
         kinds = self._stores.producers.additions
         plans = self._journal.documents([d.position for d in documents if d.kind not in kinds])
         plans_changed = any(is_new(plan) for plan in plans)
-        events = self._journal.positions_to(subject_key, kinds, attempt.last)
+        events = self._journal.positions_to(subject_key, kinds, attempt.lasts[subject_key])
         new = [d.position for d in documents if d.kind in kinds and is_new(d)]
         steps = revise(
             self._journal.documents,

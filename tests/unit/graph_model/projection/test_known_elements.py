@@ -257,8 +257,10 @@ def test_with_a_vertex_everything_is_new_again_for_its_edges_went_with_it(facts:
 
 
 def test_the_memory_is_bounded(facts: Facts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graph_model.projection.projector.commits._MOST_ELEMENTS", 3)
+    monkeypatch.setattr("graph_model.projection.projector.commits._MOST_ELEMENTS", 1)
     known = KnownElements()
     known.learn(facts)
+    known.learn(Facts(facts.vertices[:1]))
+    assert known.new(facts).vertices == ()  # the older half
     known.learn(Facts(facts.vertices[:1]))
     assert known.new(facts).vertices == facts.vertices[1:]
