@@ -66,10 +66,18 @@ _WITHOUT_NAMES: Final = ("key", "value")  # the columns of a TRANSFORM that name
 
 _WORDS: Final = re.compile(r"\w+")  # of a pattern of rows
 
+#: These compare the structs among which they pick.
+_COMPARING: Final = (
+    exp.Max, exp.Min, exp.ArrayMax, exp.ArrayMin, exp.ArraySort
+)  # fmt: skip
 #: From inside a group's aggregate to one of its values.
 _PICKING: Final = (
     exp.Bracket, exp.ArrayAgg, exp.AnyValue, exp.Order, exp.Limit, exp.HavingMax, exp.IgnoreNulls,
+    exp.First, exp.Last, exp.ArgMax, exp.ArgMin, exp.Cast, *_COMPARING,
 )  # fmt: skip
+#: Of these, the arguments that decide which is picked.
+_DECIDED: Final = (exp.Order, exp.HavingMax, exp.ArgMax, exp.ArgMin)
+_WITH_FIELDS: Final = (*_PICKING, exp.ArraysZip)
 
 _NAMED_BEFORE: Final = frozenset({"tsql", "fabric"})
 
@@ -520,22 +528,34 @@ class QueryReader(NameReader):
             return replace(meant, name=name, texts=meant.texts or (bare,), tables=(), stars=())
         if isinstance(bare, exp.Struct):
             return self._struct(bare, name, frame)
-        fields = self._picked(bare, frame) if isinstance(bare, _PICKING) else None
+        fields = self._picked(bare, frame) if isinstance(bare, _WITH_FIELDS) else None
         return ColumnValue(name, self.flows(bare, frame), (bare,), fields=fields)
 
     def _picked(self, node: exp.Expr, frame: SelectScope) -> Mapping[str, ColumnValue] | None:
         """The members of a struct or row that is picked from those of a group:
-        ``array_agg(t ORDER BY c LIMIT 1)[OFFSET(0)]``; None for other values.
+        ``array_agg(t ORDER BY c LIMIT 1)[OFFSET(0)]``; None for other values. Structs are compared
+        by one member after the other: in ``max(struct(a, b)).b`` a decides about b.
         """
-        how, deciding = labels.IDENTITY, set[Flow]()
+        how, deciding, compared = labels.IDENTITY, set[Flow](), False
+        names: Sequence[str] | None = None
         while isinstance(node, _PICKING):
             if isinstance(node, exp.AggFunc):
                 how = labels.AGGREGATION
+            elif isinstance(node, (*_COMPARING, exp.Cast)):
+                how = composed(how, labels.TRANSFORMATION)
             for item in (*node.expressions, node.args.get("expression")):
-                if isinstance(node, exp.Order | exp.HavingMax) and item is not None:
+                if isinstance(node, _DECIDED) and item is not None:
                     deciding |= self.flows(item, frame, labels.CONDITIONAL)
+            compared |= isinstance(node, _COMPARING)
+            if isinstance(node, exp.Cast):
+                names = names or self._field_names(node.to)
+                if not names:
+                    return None
             node = node.this
         if isinstance(node, exp.Struct):
+            members = self._struct(node, "", frame).fields or {}
+        elif isinstance(node, exp.ArraysZip):
+            how = composed(how, labels.TRANSFORMATION)
             members = self._struct(node, "", frame).fields or {}
         elif isinstance(node, exp.Column) and not node.table and self._is_source(node, frame):
             row = next(self._answering((self.names.identifier(node.this),), frame))
@@ -544,12 +564,27 @@ class QueryReader(NameReader):
                 return None
         else:
             return None
-        return {
-            key: replace(value, flows=stepped(value.flows, how) | deciding)
-            for key, value in members.items()
-        }
+        keys = list(members) if names is None else [name.lower() for name in names]
+        if len(keys) != len(members):
+            return None
+        found: dict[str, ColumnValue] = {}
+        for key, value in zip(keys, members.values(), strict=True):
+            found[key] = replace(value, flows=stepped(value.flows, how) | deciding)
+            if compared:
+                deciding |= {(leaf, labels.CONDITIONAL) for leaf, _ in value.flows}
+        return found
 
-    def _struct(self, node: exp.Struct, name: str, frame: SelectScope) -> ColumnValue:
+    def _field_names(self, data_type: exp.DataType) -> Sequence[str]:
+        """The names of the fields of a struct type, or of an array of such; () for other types."""
+        while data_type.this is exp.DataType.Type.ARRAY and data_type.expressions:
+            data_type = data_type.expressions[0]
+        fields = data_type.expressions if data_type.this is exp.DataType.Type.STRUCT else ()
+        named = [field.this for field in fields if isinstance(field, exp.ColumnDef)]
+        return [self.names.identifier(name) for name in named] if len(named) == len(fields) else ()
+
+    def _struct(
+        self, node: exp.Struct | exp.ArraysZip, name: str, frame: SelectScope
+    ) -> ColumnValue:
         members: dict[str, ColumnValue] = {}
         for item in node.expressions:
             if isinstance(item, exp.PropertyEQ | exp.Alias):

@@ -579,9 +579,7 @@ class FieldsOfOutputs:
 
     def _fields(self, declared: str | None) -> Sequence[tuple[str, str]]:
         """The fields (name, type id) of a struct, or of the structs in an array."""
-        element = self._element(declared)
-        known = self._plan.data_types.get(element) if element is not None else None
-        return known.fields if known is not None else ()
+        return self._plan.fields(declared)
 
     def _element(self, declared: str | None) -> str | None:
         """The type within arrays."""

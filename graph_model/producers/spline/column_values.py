@@ -25,6 +25,7 @@ from graph_model.producers.spline.expressions.definitions import (
 )
 from graph_model.producers.spline.expressions.forms import stable
 from graph_model.producers.spline.expressions.functions import (
+    CASTS,
     MERGES,
     BoundFunction,
     ChildRole,
@@ -524,6 +525,14 @@ class Valuation:
             return self._struct(function, values)
         if word == "updatefields":
             return self._updated(function, values)
+        if word in CASTS and len(values) == 1:
+            names = fields_of(self.plan, function.children[0])
+            return self._cast(values[0], function.data_type, names)
+        if word == "arrayszip":
+            zipped = self.plan.fields(function.data_type)
+            if len(zipped) == len(values):
+                elements = [stepped(value, TRANSFORMATION) for value in values]
+                return self._built([name for name, _ in zipped], elements)
         if is_subquery(word) and (text := subplan_text(function)) is not None:
             line = stable(text.split("\n", 1)[0])
             self._gap(labels.SUBQUERY, f"{word}: {line[:_DETAIL]}")
@@ -566,6 +575,35 @@ class Valuation:
             return closed(union_flows(raised(value.flows, TRANSFORMATION) for value in values))
         names = [str(constant.value) for constant in constants if constant is not None]
         return self._built(names, values[1::2])
+
+    def _cast(self, value: Value, data_type: str | None, former: Sequence[str]) -> Value:
+        """A cast gives the fields of a struct other names, by their places: ``CAST(struct(a, b) AS
+        STRUCT<x: INT, y: INT>).y`` is b. ``former`` are the names of a struct that was read.
+        """
+        fields = self.plan.fields(data_type)
+        changed = stepped(value, TRANSFORMATION)
+        parts: list[ReadColumn | Struct] = []
+        for part in changed.parts or ():
+            if isinstance(part, ReadColumn):
+                same = [name.casefold() for name, _ in fields] == list(map(str.casefold, former))
+                known: ReadColumn | Struct | None = part if fields and same else None
+            else:
+                known = self._cast_struct(part, fields)
+            if known is None:
+                return closed(changed.flows)
+            parts.append(known)
+        if changed.parts is None:
+            return changed
+        return Value(changed.flows, tuple(parts), changed.shared, changed.size, changed.depth)
+
+    def _cast_struct(self, part: Struct, fields: Sequence[tuple[str, str]]) -> Struct | None:
+        if len(part.members) != len(fields):
+            return None
+        members = zip(part.members, fields, strict=True)
+        return Struct(
+            tuple(name for name, _ in fields),
+            tuple(self._cast(member, data_type, ()) for member, (_, data_type) in members),
+        )
 
     def _built(self, names: Sequence[str], members: Sequence[Value]) -> Value:
         value = struct(names, members)

@@ -147,6 +147,9 @@ class Product:
     version: str
 
 
+_MAX_NESTED_ARRAYS: Final = 8
+
+
 @dataclass(frozen=True, slots=True)
 class ExecutionPlan:
     """A plan in normal form; ``operations`` are in topological order, inputs before consumers.
@@ -177,6 +180,17 @@ class ExecutionPlan:
     @property
     def reads(self) -> tuple[Operation, ...]:
         return tuple(operation for operation in self.operations if operation.kind == "read")
+
+    def fields(self, data_type: str | None) -> tuple[tuple[str, str], ...]:
+        """Names and type ids of the fields of a struct, or of the structs in an array; () where
+        unknown.
+        """
+        for _ in range(_MAX_NESTED_ARRAYS):
+            known = self.data_types.get(data_type) if data_type is not None else None
+            if known is None or known.element is None:
+                return known.fields if known is not None else ()
+            data_type = known.element
+        return ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,6 @@ from graph_model.producers.spline.documents import (
 )
 from graph_model.producers.spline.expressions.definitions import Node
 
-_MAX_NESTED_ARRAYS: Final = 8
-
 
 class ChildRole(Enum):
     """The contribution of one child of a function."""
@@ -232,14 +230,7 @@ def fields_of(plan: ExecutionPlan, reference: Reference) -> tuple[str, ...]:
     else:
         part = plan.functions.get(reference.id) or plan.constants.get(reference.id)
         identifier = part.data_type if part is not None else None
-    for _ in range(_MAX_NESTED_ARRAYS):
-        known = plan.data_types.get(identifier) if identifier is not None else None
-        if known is None:
-            return ()
-        if known.element is None:
-            return tuple(name for name, _ in known.fields)
-        identifier = known.element
-    return ()
+    return tuple(name for name, _ in plan.fields(identifier))
 
 
 # --- lambdas of higher-order functions -----------------------------------------------------------

@@ -1145,3 +1145,56 @@ def test_nullif_gives_null_the_type_of_its_argument_and_nothing_else() -> None:
     built = plan.build()
     assert lineage(built) == {"x": {"salary TRANSFORMATION"}}
     assert [d.expression for d in derive(built).derivations] == ["coalesce(NULL, salary)"]
+
+
+def test_a_cast_names_the_fields_of_a_struct_by_their_places() -> None:
+    plan = PlanBuilder()
+    read = plan.read("file:/lake/t", "a: int", "b: int")
+    built = a_struct(plan, a=read["a"], b=read["b"])
+    wider = plan.call("cast", built, of="Cast", type=plan.struct_type(x="bigint", y="bigint"))
+    newest = plan.call("max", wider, of="aggregate.Max")
+    picked = {"plain": pick(plan, wider, "y", 1), "newest": pick(plan, newest, "y", 1)}
+    plan.write(plan.project(read, **picked))
+    assert lineage(plan.build()) == {
+        "plain": {"b TRANSFORMATION"},
+        "newest": {"a CONDITIONAL", "b AGGREGATION"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (("A", "b"), {"s.b AGGREGATION", "s CONDITIONAL"}),
+        (("x", "b"), {"s AGGREGATION"}),  # b may have been called otherwise
+        ((), {"s AGGREGATION"}),
+    ],
+)
+def test_a_cast_of_a_struct_that_was_read_keeps_its_fields_where_their_names_stay(
+    names: tuple[str, ...], expected: set[str]
+) -> None:
+    plan = PlanBuilder()
+    read = plan.read("file:/lake/t", f"s: {plan.struct_type(a='int', b='int')}")
+    target = plan.struct_type(**dict.fromkeys(names, "bigint")) if names else "string"
+    newest = plan.call("max", plan.call("cast", read["s"], of="Cast", type=target))
+    plan.write(plan.project(read, o=pick(plan, newest, "b", 1)))
+    assert lineage(plan.build())["o"] == expected
+
+
+def test_the_structs_of_arrays_zip_have_a_field_of_each_array() -> None:
+    plan = PlanBuilder()
+    read = plan.read("file:/lake/t", "a: array<int>", "b: array<int>")
+    zipped = plan.call(
+        "arrays_zip",
+        read["a"],
+        read["b"],
+        of="ArraysZip",
+        type=plan.array_type(plan.struct_type(a="int", b="int")),
+    )
+    first = plan.call("element_at", zipped, plan.literal(1), of="ElementAt")
+    most = plan.call("array_max", zipped, of="ArrayMax")
+    picked = {"first": pick(plan, first, "b", 1), "most": pick(plan, most, "b", 1)}
+    plan.write(plan.project(read, **picked))
+    assert lineage(plan.build()) == {
+        "first": {"b TRANSFORMATION"},
+        "most": {"a CONDITIONAL", "b TRANSFORMATION"},
+    }
