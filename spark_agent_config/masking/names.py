@@ -89,7 +89,9 @@ PUBLIC_ENDINGS: Final = (
     "description", "hint", "existingsecret", "secretbackend", "secretsbackend", "secretref",
     "secretmanager", "secretsmanager", "passwordcommand", "passwordencryption", "days", "hours",
     "minutes", "seconds", "table", "pagetoken", "nexttoken", "continuationtoken",
-    "metastoretokensignature",
+    "metastoretokensignature", "passwordfrom", "secretfrom", "tokenfrom", "keyheader",
+    "tokenheader", "passwordstdin",
+    "eostoken", "bostoken", "padtoken", "unktoken", "septoken", "clstoken",  # of language models
 )  # fmt: skip
 # … and words behind a name that leave it one: token_v2, dbPwdNew, auth_string.
 QUALIFIERS: Final = (

@@ -265,9 +265,15 @@ _FORMS: Final = (
     ("codes", r"\b(?:recovery|backup|rescue|scratch)[\x20_\-]codes~[:=]~(?=[^\n]{0,64}[0-9])"
      r"(?P<bare>[^\n]{4,256})"),
     *(
-        (word, r"(?m)^[\w\x20.\-]{0,32}\bpin(?:[_\-]?code)?~[:=]~(?P<bare>[0-9]{4,8})~$")
-        for word in ("pin:", "pin=", "pin =", "pin_code", "pincode", "pin-code")
+        (word, r"(?m)^[\w\x20.\-]{0,32}\bpin~[:=]~(?P<bare>[0-9]{4,8})~$")
+        for word in ("pin:", "pin=", "pin =")
     ),
+    # six digits are a place in India: pin_code=560001
+    *(
+        (word, rf"(?m)^[\w\x20.\-]{{0,32}}\b{word}~[:=]~(?P<bare>[0-9]{{4,5}}|[0-9]{{7,8}})~$")
+        for word in ("pin_code", "pincode", "pin-code")
+    ),
+    ("mot de passe", r"\bmot de passe~[:=]~(?=\S{0,64}[0-9])BARE"),
     ("/password:", r"(?:\s|\A)/password:VALUE"),
     ("/p:", r"(?:\s|\A)/p:[\w.]{0,64}(?:password|secret|token)=(?P<bare>[^\s\"']{1,256})"),
     # scott/tiger@db, told to a person

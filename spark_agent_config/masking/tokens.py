@@ -262,7 +262,7 @@ _KEY_IDS: Final = "AKIA ASIA ABIA ACCA AROA AIDA ANPA AGPA A3T LTAI AKID GOOG"
 # … and behind these a digest or a UUID, which alone were an id.
 _BEFORE_DIGESTS: Final = (
     "sk- lin_oauth_ sntryu_ sntrys_ bkua_ bkat_ bkaj_ bkpt_ CCIPAT_ CCIPRJ_ squ_ sqp_ sqa_ sgp_ "
-    "zpka_ depot_ e2b_ emb_ st. "
+    "zpka_ depot_ e2b_ emb_ st. CLOJARS_ "
     "pat dapi dose dkea dsap dop_v1_ doo_v1_ dor_v1_ lsv2_pt_ lsv2_sk_ ls__ sdk- mob- api- "
     "live_ test_ key- pubkey- access-sandbox- access-development- access-production- pul- xaat- "
     "waka_ xapt- sk_ fc- signkey- packagist_ rootly_ slk_ cs scp-live- scp-test- s-s4t2ud- "
