@@ -6,17 +6,18 @@ nothing. What only runs report (namespaces, sources, datasets, jobs, runs) is a 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from flask import Response, jsonify, request
 from werkzeug.exceptions import MethodNotAllowed
 
-from api.http.blueprint import Blueprint, TolerantParser, decode_names
 from api.intake.commands import classify, declare, declassify, name_node, state_hidden
 from api.marquez import entities
-from api.marquez.routes import PREFIX, spelled
+from api.marquez.routes import blueprint
 from api.service import current_service
-from api.service.parts import answer_errors, current_sources, is_rebuilding
+from api.service.parts import current_sources, is_rebuilding
 from graph_model import identity
 from graph_model.answers.openlineage import Name, find_dataset, find_job
 from graph_model.answers.sources import Sources
@@ -24,6 +25,7 @@ from graph_model.errors import InvalidFields, NotFound, Rebuilding
 from graph_model.governance.statements import check_tag
 from graph_model.naming.columns import read_spellings
 
+__all__ = ["blueprint"]
 _NAMESPACE: Final = "/namespaces/<namespace>"
 _DATASET: Final = f"{_NAMESPACE}/datasets/<dataset>"
 _JOB: Final = f"{_NAMESPACE}/jobs/<job>"
@@ -32,13 +34,6 @@ _NO_WRITE: Final = (
     " datasets and their fields, or by PUT /classifications; datasets and jobs are hidden by"
     " DELETE, and removed by POST /commands"
 )
-
-blueprint = Blueprint(
-    "marquez_changes", __name__, url_prefix=PREFIX, description="Tags and deletes of Marquez's API"
-)
-blueprint.ARGUMENTS_PARSER = TolerantParser()
-answer_errors(blueprint, spelled)
-decode_names(blueprint)
 
 
 # --- tags ----------------------------------------------------------------------------------------
@@ -93,10 +88,10 @@ def _node(sources: Sources, dataset: str, field: str | None) -> str:
 
 
 def _dataset(sources: Sources, dataset: str) -> Response:
-    tags = current_service().governance.tags
+    """As it is now, with the tags that were changed."""
+    changed = replace(sources, governance=current_service().governance)
     rows = sources.catalogue.datasets((dataset,))
-    (reply,) = entities.datasets_json(sources, rows, None, tags)
-    return jsonify(reply)
+    return jsonify(*entities.datasets_json(changed, rows, None))
 
 
 # --- deletes -------------------------------------------------------------------------------------
@@ -132,31 +127,27 @@ def _hide(node: str) -> None:
 # --- what is not served --------------------------------------------------------------------------
 
 
-#: Of these paths a GET is answered, of the others nothing.
-_READ_ALONE: Final = (
-    (_NAMESPACE, ("PUT", "DELETE")),
-    (_DATASET, ("PUT",)),
-    (_JOB, ("PUT",)),
-    (f"{_JOB}/runs", ("POST",)),
-    ("/sources/<source>", ("PUT",)),
+_GET: Final = ("GET",)
+#: A path, the methods that are refused there, and those that are answered.
+_REFUSED: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
+    (_NAMESPACE, ("PUT", "DELETE"), _GET),
+    (_DATASET, ("PUT",), _GET),
+    (_JOB, ("PUT",), _GET),
+    (f"{_JOB}/runs", ("POST",), _GET),
+    ("/sources/<source>", ("PUT",), _GET),
+    (f"{_JOB}/tags/<tag>", ("POST", "DELETE"), ()),
+    ("/jobs/runs/<run>/<any(start, complete, fail, abort):state>", ("POST",), ()),
 )
-_WRITTEN_ELSEWHERE: Final = (
-    (f"{_JOB}/tags/<tag>", ("POST", "DELETE")),
-    ("/jobs/runs/<run>/<any(start, complete, fail, abort):state>", ("POST",)),
-)
 
 
-def _read_alone(**_: str) -> Response:
-    """405: what is read here is written on another road."""
-    raise MethodNotAllowed(["GET"], _NO_WRITE)
+def _refusal(answered: Sequence[str]) -> Callable[..., Response]:
+    def refuse(**_: str) -> Response:
+        """405: what runs report is written on another road."""
+        raise MethodNotAllowed(answered, _NO_WRITE)
+
+    return refuse
 
 
-def _written_elsewhere(**_: str) -> Response:
-    """405: nothing is served here."""
-    raise MethodNotAllowed([], _NO_WRITE)
-
-
-for _refuse, _rules in ((_read_alone, _READ_ALONE), (_written_elsewhere, _WRITTEN_ELSEWHERE)):
-    for _number, (_rule, _methods) in enumerate(_rules):
-        _endpoint = f"{_refuse.__name__.strip('_')}_{_number}"
-        blueprint.route(_rule, methods=[*_methods], endpoint=_endpoint)(_refuse)
+for _number, (_rule, _methods, _answered) in enumerate(_REFUSED):
+    _route = blueprint.route(_rule, methods=[*_methods], endpoint=f"refused_{_number}")
+    _route(_refusal(_answered))

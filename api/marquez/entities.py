@@ -43,15 +43,8 @@ MOST_ENDS: Final = 1_000
 # --- datasets ------------------------------------------------------------------------------------
 
 
-def datasets_json(
-    sources: Sources,
-    rows: Sequence[DatasetRow],
-    at: int | None,
-    tags: Mapping[str, tuple[str, ...]] | None = None,
-) -> list[Json]:
-    """Datasets in this order, the first ``MOST_DESCRIBED`` with their facets; ``tags`` where these
-    have changed since ``sources`` were read.
-    """
+def datasets_json(sources: Sources, rows: Sequence[DatasetRow], at: int | None) -> list[Json]:
+    """Datasets in this order, the first ``MOST_DESCRIBED`` with their facets."""
     ids = [row.id for row in rows]
     schemas = sources.catalogue.newest_schemas(ids, at)
     written = History(sources.catalogue).writes.last(ids, at)
@@ -59,30 +52,25 @@ def datasets_json(
     writers = sources.catalogue.last_writers(ids, at)
     subjects = {key: row.subject for key, row in writers.items()}
     facets = facets_in_force(sources, ids[:MOST_DESCRIBED], labels.DATASET, at, subjects)
-    tags = sources.governance.tags if tags is None else tags
     items = []
     room = MOST_FIELDS
     for row in rows:
-        schema = schemas.get(row.id)
-        own = facets.get(row.id, {})
-        fields = _fields(row.id, schema.columns, tags, own) if schema else []
-        cut = len(fields) > room
-        fields = [] if cut else fields
-        room -= len(fields)
-        writer = writers.get(row.id)
+        own, schema = facets.get(row.id, {}), schemas.get(row.id)
+        shown = _dataset_json(sources, row, schema, own)
+        cut = len(shown["fields"]) > room
+        if cut:
+            shown = _dataset_json(sources, row, None, own)
+        room -= len(shown["fields"])
         first, last = seen.get(row.id, (written.get(row.id),) * 2)
         items.append(
             {
-                **_described(name_of(row.uri, row.scope, sources.rules), own),
+                **shown,
                 "createdAt": moment(first),
                 "updatedAt": moment(last if last is None else max(last, written.get(row.id, last))),
-                "fields": fields,
-                "tags": list(tags.get(row.id, ())),
                 "lastModifiedAt": moment(written.get(row.id)),
                 "lastLifecycleState": text_in(own, *_LIFECYCLE) or "",
-                "currentVersion": version_of(writer.id if writer else row.id),
+                "currentVersion": version_of(writers[row.id].id if row.id in writers else row.id),
                 "columnLineage": None,
-                "facets": _with_schema(own, fields),
                 "deleted": text_in(own, *_LIFECYCLE) == "DROP",
                 "partial": to_json(Partial("columns", MOST_FIELDS) if cut else None),
             }
@@ -94,16 +82,18 @@ _LIFECYCLE: Final = ("lifecycleStateChange", "lifecycleStateChange")
 _SCHEMA: Final = "schema"
 
 
-def _with_schema(facets: Mapping[str, Any], fields: Sequence[Json]) -> Json:
-    """The schema is kept apart from the facets, once for all runs that report it."""
+def _dataset_json(
+    sources: Sources, row: DatasetRow, schema: SchemaRow | None, facets: Mapping[str, Any]
+) -> Json:
+    """What a dataset has and each version of it. The schema is kept apart from the facets, once for
+    all runs that report it.
+    """
+    name, tags = name_of(row.uri, row.scope, sources.rules), sources.governance.tags
+    fields = _fields(row.id, schema.columns, tags, facets) if schema else []
     listed = [
         {key: field[key] for key in ("name", "type", "description") if field[key] is not None}
         for field in fields
     ]
-    return {**({_SCHEMA: {"fields": listed}} if listed else {}), **facets}
-
-
-def _described(name: Name, facets: Mapping[str, Any]) -> Json:
     return {
         "id": identified(name),
         "type": "DB_TABLE",
@@ -111,7 +101,10 @@ def _described(name: Name, facets: Mapping[str, Any]) -> Json:
         "physicalName": name.name,
         "namespace": name.namespace,
         "sourceName": name.namespace,
-        "description": text_in(facets, "documentation", "description"),
+        "description": text_in(facets, *_DESCRIPTION),
+        "fields": fields,
+        "tags": list(tags.get(row.id, ())),
+        "facets": {**({_SCHEMA: {"fields": listed}} if listed else {}), **facets},
     }
 
 
@@ -159,11 +152,10 @@ def versions_json(
             schema = sources.catalogue.newest_schemas((row.id,), at).get(row.id)
         own = sent[subjects[write.id]].datasets if subjects.get(write.id) in sent else {}
         reply = _version_json(sources, row, write.id, write.at, schema, own.get(row.id, {}))
-        run = runs.get(write.run) if write.job else None
-        if run is not None and write.job is not None:
+        if write.job is not None and write.run in runs:
             version = versioned(Name(write.job.namespace, write.job.name), write.plan)
-            run = {**run, "jobVersion": version}
-        items.append({**reply, "createdByRun": run})
+            reply["createdByRun"] = {**runs[write.run], "jobVersion": version}
+        items.append(reply)
     return items
 
 
@@ -183,18 +175,13 @@ def _version_json(
     schema: SchemaRow | None,
     facets: Mapping[str, Any],
 ) -> Json:
-    tags = sources.governance.tags
-    fields = _fields(row.id, schema.columns, tags, facets) if schema else []
     return {
-        **_described(name_of(row.uri, row.scope, sources.rules), facets),
+        **_dataset_json(sources, row, schema, facets),
         "createdAt": moment(at),
         "version": version_of(key),
-        "fields": fields,
-        "tags": list(tags.get(row.id, ())),
         "lifecycleState": text_in(facets, *_LIFECYCLE) or "",
         "currentSchemaVersion": version_of(schema.id) if schema else None,
         "createdByRun": None,
-        "facets": _with_schema(facets, fields),
     }
 
 
@@ -250,7 +237,7 @@ def jobs_json(
                 "inputs": inputs[:MOST_ENDS],
                 "outputs": outputs[:MOST_ENDS],
                 "location": text_in(own, *_LOCATION),
-                "description": text_in(own, "documentation", "description"),
+                "description": text_in(own, *_DESCRIPTION),
                 "latestRun": newest_of[0] if newest_of else None,
                 "latestRuns": newest_of or None,
                 "facets": own,
@@ -265,6 +252,7 @@ def jobs_json(
 
 _TYPES: Final = {"STREAMING": "STREAM", "SERVICE": "SERVICE"}
 _LOCATION: Final = ("sourceCodeLocation", "url")
+_DESCRIPTION: Final = ("documentation", "description")
 _LABELS: Final = ("jobType", "integration")
 
 

@@ -14,7 +14,7 @@ up, and the node whose own id is the same text wins.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -29,18 +29,16 @@ from graph_model.errors import NotFound
 from graph_model.facts import DatasetRow
 from graph_model.lineage import ColumnEdge, Partial, Question
 from graph_model.picture.json_form import to_json
-from graph_model.picture.view import (
-    ColumnNodeView,
-    DatasetNode,
-    GraphView,
-    JobNode,
-)
+from graph_model.picture.view import ColumnNodeView, DatasetNode, GraphView, JobNode
 from graph_model.stores.graph import Direction
 
 Json = dict[str, Any]
 DATASET: Final = "dataset"
 FIELD: Final = "datasetField"
 JOB: Final = "job"
+_TYPES: Final = {DATASET: "DATASET", FIELD: "DATASET_FIELD", JOB: "JOB"}
+_Ends = tuple[str, str]
+"""The ids of an edge's origin and destination."""
 _MOST_COLONS: Final = 24
 """A node id with more of them is known to nobody: each is a place to look at."""
 MOST_JOBS: Final = 499
@@ -66,41 +64,50 @@ def tables(
         raise NotFound("node", node_id)
     question = Question(node.id, direction, depth + 1, node.at, limit=MOST_NODES)
     view = lineage_answer.lineage(node.sources, question)
-    return _reply(_table_nodes(node.sources, view, node.at, now), view.partial or lack)
+    graph = _table_nodes(node.sources, view, node.at, now)
+    return {"graph": graph, "partial": to_json(view.partial or lack)}
 
 
 def _table_nodes(sources: Sources, view: GraphView, at: int | None, now: int) -> list[Json]:
     tables = {key: name.node(DATASET) for key, name in _tables(sources, view.nodes).items()}
     own = [node for node in view.nodes if isinstance(node, JobNode)]
     names = tables | {node.id: Name(node.namespace, node.name).node(JOB) for node in own}
-    edges = [
-        (names[edge.source], names[edge.target])
-        for edge in view.edges
-        if edge.source in names and edge.target in names
-    ]
     rows = sources.catalogue.datasets(tables)
     jobs = sources.catalogue.jobs([node.id for node in own])
     data = {
-        **dict(zip((row.id for row in rows), datasets_json(sources, rows, at), strict=True)),
-        **dict(zip((row.id for row in jobs), jobs_json(sources, jobs, at, now), strict=True)),
+        names[row.id]: {key: reply[key] for key in reply.keys() - _OUTSIDE_TABLES}
+        for row, reply in zip(rows, datasets_json(sources, rows, at), strict=True)
     }
-    for reply in data.values():
-        for field in _OUTSIDE_GRAPHS if "latestRun" in reply else _OUTSIDE_GRAPHS - {"tags"}:
-            reply.pop(field, None)
-        if "latestRun" in reply:
-            reply["currentRunUuid"] = (reply["latestRun"] or {}).get("id")
-    into, out = _beside(edges)
-    return [
-        {
-            "id": name,
-            "type": "JOB" if name.startswith(f"{JOB}:") else "DATASET",
-            "data": data[key],
-            "inEdges": [_edge(source, name) for source in into.get(name, ())],
-            "outEdges": [_edge(name, target) for target in out.get(name, ())],
+    for row, reply in zip(jobs, jobs_json(sources, jobs, at, now), strict=True):
+        shown = {key: reply[key] for key in reply.keys() - _OUTSIDE_JOBS}
+        latest = reply["latestRun"] or {}
+        data[names[row.id]] = {**shown, "currentRunUuid": latest.get("id")}
+    edges = {
+        (names[edge.source], names[edge.target])
+        for edge in view.edges
+        if edge.source in names and edge.target in names
+    }
+    return _nodes(data, edges)
+
+
+def _nodes(data: Mapping[str, Json], edges: Collection[_Ends], *, back: bool = False) -> list[Json]:
+    """Nodes by their ids, with the edges between them. ``back``: those into a node run backwards,
+    as Marquez has them between columns: its page looks for the upstream column there.
+    """
+    nodes: dict[str, Json] = {
+        name: {
+            "id": name, "type": _TYPES[name.partition(":")[0]], "data": own,
+            "inEdges": [], "outEdges": [],
         }
-        for key, name in names.items()
-        if key in data
-    ]
+        for name, own in sorted(data.items())
+    }  # fmt: skip
+    for source, target in sorted(edges):
+        if source in nodes and target in nodes:
+            edge = {"origin": source, "destination": target}
+            nodes[source]["outEdges"].append(edge)
+            into = {"origin": target, "destination": source} if back else edge
+            nodes[target]["inEdges"].append(into)
+    return [*nodes.values()]
 
 
 def _tables(sources: Sources, nodes: Iterable[object]) -> dict[str, Name]:
@@ -111,10 +118,9 @@ def _tables(sources: Sources, nodes: Iterable[object]) -> dict[str, Name]:
     }
 
 
-_OUTSIDE_GRAPHS: Final = frozenset(
-    {"columnLineage", "currentVersion", "deleted", "facets", "labels", "latestRuns", "tags"}
-)
-"""What a node of a graph lacks of a dataset or a job (of a dataset all but its tags)."""
+_OUTSIDE_TABLES: Final = frozenset({"columnLineage", "currentVersion", "deleted", "facets"})
+_OUTSIDE_JOBS: Final = frozenset({"currentVersion", "facets", "labels", "latestRuns", "tags"})
+"""What a node of a graph lacks of a dataset or a job."""
 
 
 def columns(
@@ -129,7 +135,8 @@ def columns(
         for dataset in asked
     ]
     partial = next((view.partial for view in views if view.partial), cut)
-    return _reply(_column_nodes(node.sources, views, node.at), partial or lack)
+    graph = _column_nodes(node.sources, views, node.at)
+    return {"graph": graph, "partial": to_json(partial or lack)}
 
 
 def _asked(node: Node) -> tuple[tuple[str, ...], Partial | None]:
@@ -145,63 +152,35 @@ def _column_nodes(sources: Sources, views: Iterable[GraphView], at: int | None) 
     drawn = {node.id: node for view in views for node in view.nodes}
     edges = {edge.id: edge for view in views for edge in view.edges if isinstance(edge, ColumnEdge)}
     tables = _tables(sources, drawn.values())
-    named = {
-        key: (column, tables[column.dataset_id])
-        for key, column in drawn.items()
-        if isinstance(column, ColumnNodeView) and column.dataset_id in tables
-    }
-    ids = {key: f"{table.node(FIELD)}:{column.name}" for key, (column, table) in named.items()}
-    shown = [edge for edge in edges.values() if edge.source in ids and edge.target in ids]
-    into, out = _beside([(ids[edge.source], ids[edge.target]) for edge in shown])
     writers = sources.catalogue.last_writers(tables, at)
     versions = {key: version_of(writers[key].id if key in writers else key) for key in tables}
+    columns = {
+        node.id: {
+            "namespace": tables[node.dataset_id].namespace,
+            "dataset": tables[node.dataset_id].name,
+            "datasetVersion": versions[node.dataset_id],
+            "field": node.name,
+        }
+        for node in drawn.values()
+        if isinstance(node, ColumnNodeView) and node.dataset_id in tables
+    }
+    shown = [edge for edge in edges.values() if edge.source in columns and edge.target in columns]
     inputs: dict[str, list[Json]] = {}
     for edge in shown:
-        source, table = named[edge.source]
-        version = versions.get(source.dataset_id)
-        inputs.setdefault(edge.target, []).append(_input(source, table, version, edge))
-    touched = {end for edge in shown for end in (edge.source, edge.target)}
-    return [
-        {
-            "id": ids[key],
-            "type": "DATASET_FIELD",
-            "data": _column_data(
-                column, table, versions.get(column.dataset_id), inputs.get(key, [])
-            ),
-            # Backwards, as Marquez has them: its page looks for the upstream column there.
-            "inEdges": [_edge(ids[key], source) for source in into.get(ids[key], ())],
-            "outEdges": [_edge(ids[key], target) for target in out.get(ids[key], ())],
-        }
-        for key, (column, table) in named.items()
-        if key in touched
-    ]
+        how = dict(zip(_TRANSFORMATION, (edge.expression or None, edge.how), strict=True))
+        inputs.setdefault(edge.target, []).append({**columns[edge.source], **how})
+    ids = {key: _FIELD_ID.format(**columns[key]) for key in columns}
+    data = {}
+    for key in {end for edge in shown for end in (edge.source, edge.target)}:
+        node, own = drawn[key], inputs.get(key, [])
+        kind = node.type if isinstance(node, ColumnNodeView) else None
+        how = {word: own[0][word] if own else None for word in _TRANSFORMATION}
+        data[ids[key]] = {**columns[key], "fieldType": kind or "", **how, "inputFields": own}
+    return _nodes(data, {(ids[edge.source], ids[edge.target]) for edge in shown}, back=True)
 
 
-def _column_data(
-    column: ColumnNodeView, table: Name, version: str | None, inputs: list[Json]
-) -> Json:
-    first = inputs[0] if inputs else {}
-    return {
-        "namespace": table.namespace,
-        "dataset": table.name,
-        "datasetVersion": version,
-        "field": column.name,
-        "fieldType": column.type or "",
-        "transformationDescription": first.get("transformationDescription"),
-        "transformationType": first.get("transformationType"),
-        "inputFields": inputs,
-    }
-
-
-def _input(source: ColumnNodeView, table: Name, version: str | None, edge: ColumnEdge) -> Json:
-    return {
-        "namespace": table.namespace,
-        "dataset": table.name,
-        "datasetVersion": version,
-        "field": source.name,
-        "transformationDescription": edge.expression or None,
-        "transformationType": edge.how,
-    }
+_FIELD_ID: Final = f"{FIELD}:{{namespace}}:{{dataset}}:{{field}}"
+_TRANSFORMATION: Final = ("transformationDescription", "transformationType")
 
 
 def column_lineages(
@@ -234,32 +213,9 @@ def column_lineages(
 def _computed(column: Json) -> Json:
     """A column's data as a part of its dataset, without the versions of its inputs."""
     kept = ("namespace", "dataset", "field", *_TRANSFORMATION)
-    return {
-        "name": column["field"],
-        "inputFields": [{key: end[key] for key in kept} for end in column["inputFields"]],
-        **{key: column[key] for key in _TRANSFORMATION},
-    }
-
-
-_TRANSFORMATION: Final = ("transformationDescription", "transformationType")
-
-
-def _beside(edges: Iterable[tuple[str, str]]) -> tuple[Mapping[str, list[str]], ...]:
-    into: dict[str, list[str]] = {}
-    out: dict[str, list[str]] = {}
-    for source, target in sorted(set(edges)):
-        into.setdefault(target, []).append(source)
-        out.setdefault(source, []).append(target)
-    return into, out
-
-
-def _edge(origin: str, destination: str) -> Json:
-    return {"origin": origin, "destination": destination}
-
-
-def _reply(nodes: list[Json], partial: Partial | None) -> Json:
-    graph = sorted(nodes, key=lambda node: node["id"])
-    return {"graph": graph, "partial": to_json(partial)}
+    inputs = [{key: end[key] for key in kept} for end in column["inputFields"]]
+    how = {key: column[key] for key in _TRANSFORMATION}
+    return {"name": column["field"], "inputFields": inputs, **how}
 
 
 # --- node ids ------------------------------------------------------------------------------------
@@ -314,7 +270,7 @@ def _find(sources: Sources, text: str, at: int | None) -> Node:
             return node
         first = first or node
     if first is None:
-        raise NotFound("node", text)
+        raise NotFound("node", text) if kind == FIELD else NotFound(kind, rest.rpartition(":")[2])
     return first
 
 

@@ -5,7 +5,7 @@ Names in paths are percent-encoded, slashes as ``%2F`` (``http.blueprint``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple, TypeVar
@@ -18,38 +18,16 @@ from marshmallow.fields import Field
 from api.http.blueprint import Blueprint, TolerantParser, decode_names
 from api.marquez import entities, graphs, runs
 from api.marquez.graphs import DATASET, JOB
-from api.schemas.fields import (
-    Checked,
-    Choice,
-    Choices,
-    Instant,
-    IntegerField,
-    OptionalTextField,
-    Query,
-    Switch,
-    TextField,
-)
+from api.schemas import fields
 from api.service import current_service
 from api.service.parts import answer_errors, current_sources, lacking
 from graph_model import labels
-from graph_model.answers import classifications, dataset_writes
+from graph_model.answers import classifications, dataset_writes, openlineage
 from graph_model.answers import counts as count_answers
 from graph_model.answers import jobs as job_answers
 from graph_model.answers import runs as run_answers
 from graph_model.answers.nodes import ExecutionView, execution_views, times_seen
-from graph_model.answers.openlineage import (
-    EventWindow,
-    Name,
-    SentFacets,
-    datasets_of,
-    events_by_time,
-    find_dataset,
-    find_job,
-    name_of,
-    named_datasets,
-    namespaces_known,
-    sent_facets,
-)
+from graph_model.answers.openlineage import Name, SentFacets, find_dataset, find_job
 from graph_model.answers.search import search_names
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
@@ -109,12 +87,12 @@ answer_errors(blueprint, spelled)
 decode_names(blueprint)
 
 
-class _PageQuery(Query):
-    limit = IntegerField(0, _MOST_ROWS, load_default=100)
-    offset = IntegerField(0, _MOST_OFFSET, load_default=0)
+class _PageQuery(fields.Query):
+    limit = fields.IntegerField(0, _MOST_ROWS, load_default=100)
+    offset = fields.IntegerField(0, _MOST_OFFSET, load_default=0)
 
 
-class _States(Choices):
+class _States(fields.Choices):
     """Some of some words, in any case: a parameter that may come several times."""
 
     def read(self, value: Any) -> tuple[str, ...]:
@@ -129,14 +107,14 @@ class _Parser(TolerantParser):
 blueprint.ARGUMENTS_PARSER = _Parser()
 
 
-class _Word(Choice):
+class _Word(fields.Choice):
     """One of some words, in any case; absent where it is empty."""
 
     def read(self, value: Any) -> str | None:
         return super().read(str(value).upper())
 
 
-class _Day(Checked):
+class _Day(fields.Checked):
     """A day as epoch milliseconds of its beginning in UTC."""
 
     expected = "a day as YYYY-MM-DD"
@@ -149,40 +127,40 @@ class _JobsQuery(_PageQuery):
     lastRunStates = _States(tuple(_STATES), load_default=())  # noqa: N815 - as on the wire
 
 
-class _NodeQuery(Query):
-    nodeId = TextField(most=20_000, required=True)  # noqa: N815 - as on the wire
-    depth = IntegerField(0, graphs.MOST_JOBS, load_default=20)
+class _NodeQuery(fields.Query):
+    nodeId = fields.TextField(most=20_000, required=True)  # noqa: N815 - as on the wire
+    depth = fields.IntegerField(0, graphs.MOST_JOBS, load_default=20)
 
 
 class _LineageQuery(_NodeQuery):
-    direction = Choice(Direction, load_default=Direction.BOTH)
+    direction = fields.Choice(Direction, load_default=Direction.BOTH)
 
 
 class _ColumnLineageQuery(_NodeQuery):
-    withDownstream = Switch(load_default=False)  # noqa: N815 - as on the wire
+    withDownstream = fields.Switch(load_default=False)  # noqa: N815 - as on the wire
 
 
-class _SearchQuery(Query):
-    q = TextField(required=True)
+class _SearchQuery(fields.Query):
+    q = fields.TextField(required=True)
     filter = _Word((DATASET.upper(), JOB.upper()), load_default=None)
     sort = _Word(("NAME", "UPDATE_AT"), load_default=None)
-    namespace = OptionalTextField(load_default="")
+    namespace = fields.OptionalTextField(load_default="")
     after = _Day(load_default=None)
     before = _Day(load_default=None)
-    limit = IntegerField(0, _MOST_ROWS, load_default=10)
+    limit = fields.IntegerField(0, _MOST_ROWS, load_default=10)
 
 
 class _EventsQuery(_PageQuery):
-    after = Instant()
-    before = Instant()
+    after = fields.Instant()
+    before = fields.Instant()
     sortDirection = _Word(("ASC", "DESC"), load_default="DESC")  # noqa: N815 - as on the wire
 
 
-class _FacetsQuery(Query):
+class _FacetsQuery(fields.Query):
     type = _Word(("RUN", "JOB"), required=True)
 
 
-class _Zone(Checked):
+class _Zone(fields.Checked):
     """The name of a time zone."""
 
     expected = "the name of a time zone, as Europe/Vienna"
@@ -194,7 +172,7 @@ class _Zone(Checked):
             raise ValueError(value) from error
 
 
-class _StatisticsQuery(Query):
+class _StatisticsQuery(fields.Query):
     period = _Word(("DAY", "WEEK"), load_default="DAY")
     timezone = _Zone(load_default=None)
 
@@ -225,33 +203,30 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
 @blueprint.answer("/namespaces", "namespaces", _PageQuery)
 def namespaces(query: Mapping[str, Any]) -> Response:
     """The namespaces of all jobs and datasets, by name."""
-    known, partial = namespaces_known(current_sources())
-    names = sorted({_DEFAULT, *known})
-    shown = [_namespace(name) for name in _part(names, query)]
-    return jsonify(namespaces=shown, partial=to_json(partial))
+    known, partial = openlineage.namespaces_known(current_sources())
+    names = _part(sorted({_DEFAULT, *known}), query)
+    return jsonify(namespaces=[*map(_namespace, names)], partial=to_json(partial))
 
 
 @blueprint.answer("/namespaces/<namespace>", "A namespace")
 def namespace_named(namespace: str) -> Response:
     """One namespace."""
-    sources = current_sources()
-    _check_namespace(sources, namespace, datasets_of(sources, namespace)[0])
+    _datasets_of(current_sources(), namespace)
     return jsonify(_namespace(namespace))
 
 
 @blueprint.answer("/sources", "sources", _PageQuery)
 def all_sources(query: Mapping[str, Any]) -> Response:
     """The places of datasets: their namespaces."""
-    rows = named_datasets(current_sources())
-    names = sorted({name.namespace for _, name in rows})
-    shown = [_source(name) for name in _part(names, query)]
-    return jsonify(sources=shown, partial=to_json(rows.partial))
+    rows = openlineage.named_datasets(current_sources())
+    names = _part(sorted({name.namespace for _, name in rows}), query)
+    return jsonify(sources=[*map(_source, names)], partial=to_json(rows.partial))
 
 
 @blueprint.answer("/sources/<source>", "A source")
 def source_named(source: str) -> Response:
     """One place of datasets."""
-    if not datasets_of(current_sources(), source)[0]:
+    if not openlineage.datasets_of(current_sources(), source)[0]:
         raise NotFound("source", source)
     return jsonify(_source(source))
 
@@ -259,8 +234,8 @@ def source_named(source: str) -> Response:
 @blueprint.answer("/tags", "tags", _PageQuery)
 def tags(query: Mapping[str, Any]) -> Response:
     """The classifications in use."""
-    names = [use.tag for use in classifications.tags(current_sources())]
-    return jsonify(tags=[{"name": name, "description": None} for name in _part(names, query)])
+    used = _part(classifications.tags(current_sources()), query)
+    return jsonify(tags=[{"name": use.tag, "description": None} for use in used])
 
 
 #: Nothing says when a namespace was; Marquez's Java client takes no null.
@@ -275,11 +250,14 @@ def _namespace(name: str) -> Json:
     return {"name": name, **_NO_TIME, **owner, "isHidden": False}
 
 
-def _check_namespace(sources: Sources, name: str, datasets: Collection[DatasetRow]) -> None:
+def _datasets_of(sources: Sources, name: str) -> tuple[list[DatasetRow], Partial | None]:
     """Raises NotFound where neither a dataset nor a job has this namespace."""
-    listed = sources.catalogue.list_jobs(hidden=sources.hidden, namespace=name, limit=1)
-    if not datasets and not listed.total and name != _DEFAULT:
-        raise NotFound("namespace", name)
+    rows, partial = openlineage.datasets_of(sources, name)
+    if not rows and not partial and name != _DEFAULT:
+        listed = sources.catalogue.list_jobs(hidden=sources.hidden, namespace=name, limit=1)
+        if not listed.total:
+            raise NotFound("namespace", name)
+    return rows, partial
 
 
 def _source(name: str) -> Json:
@@ -294,9 +272,7 @@ def _source(name: str) -> Json:
 def datasets(query: Mapping[str, Any], namespace: str) -> Response:
     """The datasets of a namespace, by name."""
     sources = current_sources()
-    rows, partial = datasets_of(sources, namespace)
-    if not partial:
-        _check_namespace(sources, namespace, rows)
+    rows, partial = _datasets_of(sources, namespace)
     part = _part(rows, query)
     shown = entities.datasets_json(sources, part, None)
     columns, cut = graphs.column_lineages(sources, part[:_MOST_WITH_RUNS])
@@ -490,7 +466,7 @@ def _run(run: str) -> tuple[Json, SentFacets]:
     brief = answer.tree.branch.run
     asked = {brief.job.id: [brief.run]} if brief.job else {}
     known = runs.runs_json(sources, asked, now).get(brief.run, {})
-    sent = sent_facets(sources, (brief.id,)).get(brief.id, SentFacets())
+    sent = openlineage.sent_facets(sources, (brief.id,)).get(brief.id, SentFacets())
     of_vertex = {key: known[key] for key in runs.OF_A_VERTEX if key in known}
     return {**runs.brief_json(brief), **of_vertex, **runs.sent_json(sent.run)}, sent
 
@@ -515,8 +491,8 @@ def events_of(query: Mapping[str, Any], namespace: str | None = None) -> Respons
 
 def _events(query: Mapping[str, Any], namespace: str | None) -> Response:
     falling, end = query["sortDirection"] == "DESC", query["offset"] + query["limit"]
-    window = EventWindow(query["after"], query["before"], namespace)
-    events, partial = events_by_time(current_sources(), window, end, falling=falling)
+    window = openlineage.EventWindow(query["after"], query["before"], namespace)
+    events, partial = openlineage.events_by_time(current_sources(), window, end, falling=falling)
     shown = _part(events, query)
     return jsonify(events=shown, totalCount=len(events), partial=to_json(partial))
 
@@ -569,7 +545,9 @@ def _hits(sources: Sources, ids: Sequence[str]) -> list[_Hit]:
     seen = times_seen(sources, {row.id for row in rows} - written.keys(), None)
     times = {key: last for key, (_, last) in seen.items()} | written
     named = {
-        row.id: _Hit(DATASET, name_of(row.uri, row.scope, sources.rules), times.get(row.id))
+        row.id: _Hit(
+            DATASET, openlineage.name_of(row.uri, row.scope, sources.rules), times.get(row.id)
+        )
         for row in rows
     }
     for row in sources.catalogue.jobs(ids):
@@ -601,23 +579,15 @@ def counts(query: Mapping[str, Any], counted: str) -> Response:
     """Runs by state in each hour of a day or day of a week; jobs, datasets and sources known at its
     end.
     """
-    now = current_service().clock()
-    by_day = query["period"] == "WEEK"
-    spans = (
-        count_answers.last_days(now, query["timezone"] or UTC)
-        if by_day
-        else count_answers.last_hours(now)
-    )
-    return jsonify(
-        [
-            {
-                "startInterval": runs.moment(span.begin),
-                "endInterval": runs.moment(span.end),
-                **numbers,
-            }
-            for span, numbers in _COUNTED[counted](current_sources(), spans)
-        ]
-    )
+    now, zone = current_service().clock(), query["timezone"] or UTC
+    last_days, last_hours = count_answers.last_days, count_answers.last_hours
+    spans = last_days(now, zone) if query["period"] == "WEEK" else last_hours(now)
+    known = _COUNTED[counted](current_sources(), spans)
+    return jsonify([{**_interval(span), **numbers} for span, numbers in known])
+
+
+def _interval(span: count_answers.CountedInterval) -> Json:
+    return {"startInterval": runs.moment(span.begin), "endInterval": runs.moment(span.end)}
 
 
 _COUNTED: Final = {

@@ -425,6 +425,18 @@ def test_what_is_unknown_is_a_404_in_its_words(client: FlaskClient, path: str) -
 
 
 @pytest.mark.parametrize(
+    ("node", "said"),
+    [("job:etl:nope", "Job 'nope' not found."), (f"dataset:{LAKE}:x/y", "Dataset 'x/y' not found."),
+     ("datasetField:a:b:c", "Node 'datasetField:a:b:c' not found.")],
+)  # fmt: skip
+def test_an_unknown_node_is_named_as_marquez_names_it(
+    client: FlaskClient, node: str, said: str
+) -> None:
+    reply = client.get("/api/v1/column-lineage", query_string={"nodeId": node})
+    assert (reply.status_code, reply.get_json()["message"]) == (404, said)
+
+
+@pytest.mark.parametrize(
     ("method", "path"),
     [("PUT", "/namespaces/x"), ("DELETE", "/namespaces/etl"), ("POST", "/jobs/runs/1/start"),
      ("POST", "/namespaces/etl/jobs/y/tags/PII"), ("PUT", "/namespaces/x/jobs/y")],
