@@ -170,7 +170,7 @@ def forward_run(call: Call) -> int:
     set_up_logging(settings.log_level, settings.log_format)
     with (
         _opened(call) as (journal, states),
-        _alone(call, journal) as keep,
+        _alone(call, states) as keep,
         stop_signal() as stopping,
     ):
         names = options.name or [state.name for state in states.list()]
@@ -254,17 +254,21 @@ def _opened(call: Call) -> Iterator[tuple[Journal, ForwardStates]]:
 
 
 @contextmanager
-def _alone(call: Call, journal: Journal) -> Iterator[Callable[[], None]]:
+def _alone(call: Call, states: ForwardStates) -> Iterator[Callable[[], None]]:
     """One process sends. Raises ConfigurationError where another does; so does what is given, to be
-    called now and then: a database that was away has let go of what this process held.
+    called every few seconds.
     """
     from api.serving.storage import claim
+    from graph_model.stores.forwarding import LEASE_SECONDS
 
-    lease, settings = journal.forward_lease(), call.settings()
+    lease, settings = states.lease, call.settings()
 
     def keep() -> None:
         if not lease.take():
-            raise ConfigurationError("another process sends: headwater forward run is up already")
+            raise ConfigurationError(
+                "another process sends: headwater forward run is up already, or one was killed in"
+                f" the last {LEASE_SECONDS:.0f} s"
+            )
 
     if lease.is_shared:
         keep()

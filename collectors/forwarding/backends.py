@@ -42,6 +42,8 @@ MOST_CONNECTIONS: Final = 16
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 _SECONDS: Final = 30
+LONGEST_SEND_SECONDS: Final = 3.0 * _SECONDS
+"""To connect, for an answer, and for its text."""
 _MOST_REASON: Final = 500
 _MOST_SECRET: Final = 65_536
 _MOST_READ: Final = 2_000
@@ -416,7 +418,9 @@ def _datazone_client(region: str) -> Any:
     from botocore.config import Config
     from botocore.exceptions import BotoCoreError
 
-    config = Config(connect_timeout=_SECONDS, read_timeout=_SECONDS, retries={"max_attempts": 1})
+    config = Config(
+        connect_timeout=_SECONDS, read_timeout=_SECONDS, retries={"total_max_attempts": 1}
+    )
     try:
         session = boto3.session.Session()  # of this thread alone
         return session.client("datazone", region_name=region or None, config=config)

@@ -6,7 +6,8 @@ Over one connection documents go in the order of the journal; over several, thos
 document that the backend refuses for good is set aside with the reason; after a failure that may
 pass its connection waits, and the round is repeated, longer and longer pauses apart, from where it
 was. Sent twice are only the document whose answer was lost, and what a killed process had sent
-since its last note: ``_BATCH`` documents at most.
+since its last note: of ``_NOTE_SECONDS``, ``_BATCH`` documents at most. No message is sent where
+the process's lease could run out before it has arrived, so two processes never both send.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
+import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +24,7 @@ from typing import Final
 
 from collectors.forwarding.backends import (
     LIMITS,
+    LONGEST_SEND_SECONDS,
     Backend,
     BackendLimits,
     ForwardTarget,
@@ -49,6 +52,8 @@ _POLL_SECONDS: Final = 1.0
 _BATCH: Final = 100
 _BATCH_BYTES: Final = 16_000_000
 """Of bodies in memory; a larger document is a batch of its own."""
+_NOTE_SECONDS: Final = 5.0
+"""A killed process has noted what it had sent so long before."""
 _AGAIN: Final = 10
 _COMMANDS_AT_ONCE: Final = 1_000
 _KINDS: Final = frozenset({*EVENT_KINDS, PLAN_KIND, EVENT_KIND})
@@ -261,14 +266,19 @@ class Forwarding:
         documents: Sequence[StoredDocument],
         result: RoundResult,
     ) -> None:
-        """Documents in order, up to a failure or the end of the process."""
+        """Documents in order, up to a failure or the end of the process; some of them where they
+        take long, so that they are noted.
+        """
+        end = time.monotonic() + _NOTE_SECONDS
         for document in documents:
-            if self._wait(0):
+            if self._wait(0) or (result.done and time.monotonic() > end):
                 return
             try:
                 messages = self._messages_of(terms, document)
                 for message in messages[self._partly.get(document.position, 0) :]:
-                    self._backend(terms.definition, lane).send(message)
+                    backend = self._backend(terms.definition, lane)
+                    self._check_lease()
+                    backend.send(message)
                     self._partly[document.position] = self._partly.get(document.position, 0) + 1
             except InvalidInput as error:
                 reason = str(error)
@@ -287,6 +297,11 @@ class Forwarding:
                 if messages:
                     result.sent.add(document.position)
             result.done.add(document.position)
+
+    def _check_lease(self) -> None:
+        """Raises Unavailable where another process could send before this message has arrived."""
+        if self._states.lease.seconds_left < LONGEST_SEND_SECONDS:
+            raise Unavailable("the database has not renewed this process's right to send")
 
     def _messages_of(self, terms: _Terms, document: StoredDocument) -> Sequence[OutgoingMessage]:
         """Raises InvalidInput for one of which nothing can be made, Unavailable."""

@@ -2,21 +2,26 @@
 
 A destination is a row: its definition, the position up to which everything is done, and what it
 has refused. The definition holds no secret, only where one is found. Destinations are no part of a
-backup: one that is restored would send again what its twin has sent.
+backup: one that is restored would send again what its twin has sent. On PostgreSQL the process that
+sends is a row, too (decision 201).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+import math
+import time
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
+from uuid import uuid4
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import InvalidInput, NotFound, Unavailable
 from graph_model.stores.database import (
+    POSTGRESQL,
     StoredText,
     chunks,
     insert_new,
@@ -29,6 +34,8 @@ from graph_model.stores.database import (
 VERSION: Final = 1
 MOST_LETTERS: Final = 100_000
 """Of one destination. It stops where it would have more: something is wrong with all of them."""
+LEASE_SECONDS: Final = 120.0
+"""So long a process may send since it asked last."""
 
 metadata = sa.MetaData()
 
@@ -54,6 +61,14 @@ letters = sa.Table(
     sa.Column("at", sa.BigInteger, nullable=False),  # epoch ms
     sa.Column("due", sa.Integer, nullable=False),  # 1: to be sent again
     sa.Index("forward_letters_due", "destination", "due", "position"),
+)
+
+leases = sa.Table(
+    "forward_lease",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),  # 1
+    sa.Column("holder", StoredText(), nullable=False),  # "" for nobody
+    sa.Column("until", sa.BigInteger, nullable=False),  # epoch ms of the database's clock
 )
 
 
@@ -84,12 +99,68 @@ class DeadLetter:
     due: bool
 
 
+class ForwardLease:
+    """The right to send, which one process at a time has for ``LEASE_SECONDS`` since it asked last.
+
+    A session's lock would be gone with the session, while its process still sends. On SQLite
+    nothing is held: there the data folder's lock file is, for as long as its process lives.
+    """
+
+    def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
+        self.is_shared = engine.dialect.name == POSTGRESQL
+        self._engine = engine
+        self._clock = clock
+        self._holder = uuid4().hex
+        self._until = -math.inf if self.is_shared else math.inf
+
+    @property
+    def seconds_left(self) -> float:
+        """In which no other process sends. For any thread."""
+        return self._until - self._clock()
+
+    def take(self) -> bool:
+        """Whether this process may send, still or from now on; False while another one may."""
+        if not self.is_shared:
+            return True
+        begun = self._clock()  # before the database's: it runs out here first
+        now = sa.cast(sa.extract("epoch", sa.func.clock_timestamp()) * 1_000, sa.BigInteger)
+        change = (
+            leases.update()
+            .where(sa.or_(leases.c.holder == self._holder, leases.c.until < now))
+            .values(holder=self._holder, until=now + int(LEASE_SECONDS * 1_000))
+        )
+
+        def work(connection: Connection) -> int:
+            free = {"id": 1, "holder": "", "until": 0}
+            connection.execute(insert_new(connection, leases), free)
+            return connection.execute(change).rowcount
+
+        taken = bool(write(self._engine, work, Unavailable))
+        self._until = begun + LEASE_SECONDS if taken else -math.inf
+        return taken
+
+    def give_up(self) -> None:
+        """Another process may send from now on; without effect where one may already."""
+        self._until = -math.inf
+        own = leases.c.holder == self._holder
+        change = leases.update().where(own).values(holder="", until=0)
+        write(self._engine, lambda c: c.execute(change).rowcount, Unavailable)
+
+    def holds(self, connection: Connection) -> bool:
+        """Whether no other process has taken it; none does before this transaction ends."""
+        if not self.is_shared:
+            return True
+        asked = sa.select(leases.c.holder).with_for_update(read=True)
+        return connection.execute(asked).scalar() == self._holder
+
+
 class ForwardStates:
     """The tables of an engine from ``open_database``. Every method may raise Unavailable."""
 
     def __init__(self, engine: Engine) -> None:
         prepare(engine, "forwarding", VERSION, metadata)
         self._engine = engine
+        self.lease = ForwardLease(engine)
 
     def add(self, name: str, definition: str, position: int) -> None:
         """A destination to which documents after ``position`` are sent. Raises InvalidInput for a
@@ -163,9 +234,9 @@ class ForwardStates:
         refused: Iterable[DeadLetter],
     ) -> None:
         """Note what a round has done, in one transaction: durable on return. ``sent`` documents
-        more were sent. Without effect on a destination that is not as it was ``before``: it was
-        removed meanwhile, and perhaps added again, from another time, or another process has
-        gone on with it.
+        more were sent. Without effect for a process whose lease another one has taken, and on a
+        destination that is not as it was ``before``: it was removed meanwhile, and perhaps added
+        again, from another time.
         """
         name = before.name
         change = (
@@ -189,6 +260,8 @@ class ForwardStates:
         ]  # fmt: skip
 
         def work(connection: Connection) -> None:
+            if not self.lease.holds(connection):
+                return
             if connection.execute(change).rowcount and rows:
                 connection.execute(insert_new(connection, letters), rows)
 
@@ -214,11 +287,13 @@ class ForwardStates:
         self, name: str, gone: Collection[int], sent: int, refused: Iterable[DeadLetter]
     ) -> None:
         """Note what became of dead letters that were sent again: gone, ``sent`` of them by being
-        sent, or refused once more.
+        sent, or refused once more. Without effect as ``advance``.
         """
         own = letters.c.destination == name
 
         def work(connection: Connection) -> None:
+            if not self.lease.holds(connection):
+                return
             for chunk in chunks(sorted(gone)):
                 connection.execute(letters.delete().where(own, letters.c.position.in_(chunk)))
             for letter in refused:

@@ -34,6 +34,7 @@ from graph_model.stores.database.opening import (
     verified_server,
 )
 from graph_model.stores.database.statements import (
+    POSTGRESQL,
     JsonCell,
     JsonRows,
     PackedId,
@@ -77,6 +78,7 @@ from graph_model.stores.database.upkeep import (
 )
 
 __all__ = [
+    "POSTGRESQL",
     "STEP_PAGES",
     "Claim",
     "Credentials",

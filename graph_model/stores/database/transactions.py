@@ -242,7 +242,6 @@ class Lock(IntEnum):
     LEASE = 7_238_145_006  # the projector that goes on with the next round, while many come
     REMOVAL = 7_238_145_007  # one process removes large bodies from their store at a time
     REBUILD = 7_238_145_008  # the process that rebuilds, from its first step to its last
-    FORWARD = 7_238_145_009  # the process that sends documents on to other backends
 
 
 def keep_order(connection: Connection, lock: Lock) -> None:

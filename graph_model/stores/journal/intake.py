@@ -157,10 +157,6 @@ class JournalStates(JournalConnection):
         """A lease that is not taken yet."""
         return Lease(self._engine, Lock.LEASE, JournalUnavailable)
 
-    def forward_lease(self) -> Lease:
-        """The same for the one process that sends documents on to other backends."""
-        return Lease(self._engine, Lock.FORWARD, JournalUnavailable)
-
     def rebuild_lease(self) -> Lease:
         """The same for the one process that rebuilds: no other one projects meanwhile."""
         return Lease(self._engine, Lock.REBUILD, JournalUnavailable)

@@ -48,7 +48,7 @@ from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import DocumentKind, Receipt
-from graph_model.stores.forwarding import DeadLetter, ForwardStates
+from graph_model.stores.forwarding import DeadLetter, ForwardLease, ForwardStates
 from graph_model.stores.journal import Journal
 from tests.builders import PlanBuilder, a_document
 from tests.recording_server import RecordingServer, recording_server
@@ -691,10 +691,12 @@ def test_a_second_process_is_refused_and_one_that_loses_its_lease_ends(
         code, said = forward(estate, "run", "--once")
     assert (code, "in use by another Headwater" in said, server.received) == (2, True, [])
 
-    class LostLease:
+    class LostLease(ForwardLease):
         """Held until the first document has arrived."""
 
-        is_shared = True
+        def __init__(self, engine: Any) -> None:
+            super().__init__(engine)
+            self.is_shared = True
 
         def take(self) -> bool:
             return not server.received
@@ -702,7 +704,10 @@ def test_a_second_process_is_refused_and_one_that_loses_its_lease_ends(
         def give_up(self) -> None:
             """It has nothing."""
 
-    monkeypatch.setattr(Journal, "forward_lease", lambda _: LostLease())
+        def holds(self, connection: Any) -> bool:
+            return True
+
+    monkeypatch.setattr("graph_model.stores.forwarding.ForwardLease", LostLease)
     monkeypatch.setattr("api.console.forwarding._LOOK_SECONDS", 0.02)
     code, said = forward(estate, "run")
     assert (code, "another process sends" in said, len(server.received)) == (2, True, 1)
