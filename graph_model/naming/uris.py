@@ -495,6 +495,12 @@ def openlineage_uri(namespace: str, name: str, rules: Rules = DEFAULT_RULES) -> 
     scheme = namespace.partition(":")[0].lower()
     if scheme == "jdbc":
         return f"{namespace}:{name}"
+    if name.startswith("/") and ":" in name:
+        # Spline's agent: ("mysql://h", "/shop:raw"), ("derby", "/lake/hr:STAFF")
+        driver = dict(rules.openlineage_jdbc).get(scheme, scheme)
+        known = next((d for d in rules.jdbc_drivers if d.name == driver), None)
+        if known and (known.embedded or "://" in namespace):
+            return f"jdbc:{driver}:{namespace.partition(':')[2]}{name}"
     if ":" in namespace and scheme in dict(rules.openlineage_jdbc):
         return _jdbc(dict(rules.openlineage_jdbc)[scheme], namespace, name, rules)
     if not _has_paths(scheme, rules):

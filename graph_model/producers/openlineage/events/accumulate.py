@@ -337,9 +337,12 @@ def _is_test(kind: JobType | None, rules: Rules) -> bool:
 
 def _stored(datasets: Iterable[Dataset], rules: Rules) -> Iterator[Dataset]:
     """Without the memory of a program (``memory://host/jvm_1f6e``), which ends with it: no run
-    finds there what another one has put.
+    finds there what another one has put. Nor without a name: Spline's agent calls any topic
+    (``kafka``, "").
     """
     for dataset in datasets:
+        if not dataset.name and ":" not in dataset.namespace:
+            continue
         scheme, _, place = f"{dataset.namespace}/{dataset.name}".partition(":")
         if not (scheme.lower() in rules.memory_schemes and "/jvm_" in place):
             yield dataset

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
 from operator import itemgetter
@@ -305,9 +305,10 @@ def _transformation(kind: str, how: str, description: str, masking: bool) -> Tra
 
 
 def _read_source_field(fields: JsonObject, path: str) -> SourceField:
+    namespace = read_text(fields, "namespace", path, empty=True)
     return SourceField(
-        read_text(fields, "namespace", path, empty=True),
-        read_text(fields, "name", path),
+        namespace,
+        read_text(fields, "name", path, empty=bool(namespace)),
         read_text(fields, "field", path),
         read_items(fields, "transformations", path, _read_transformation),
     )
@@ -337,6 +338,37 @@ def read_column_lineage(body: JsonObject, path: str) -> ColumnLineage:
         read_members(body, "fields", path, _read_output_field),
         read_items(body, "dataset", path, _read_source_field),
     )
+
+
+def read_agents_column_lineage(body: JsonObject, path: str) -> ColumnLineage:
+    """That of Spline's agent from 2.3 on: the transformations of a source are the functions that
+    it goes through, the innermost first, and none where it is copied. They make one.
+
+    [expr.Generic: upper, expr.Alias: alias]  =>  TRANSFORMATION upper(…)
+    """
+    lineage = read_column_lineage(body, path)
+    fields = tuple(
+        (
+            name,
+            tuple(replace(each, transformations=_composed(each)) for each in sources if each.name),
+        )
+        for name, sources in lineage.fields
+    )
+    return replace(lineage, fields=fields)
+
+
+_NO_FUNCTIONS: Final = ("alias", "aggregateexpression")
+
+
+def _composed(source: SourceField) -> tuple[Transformation, ...]:
+    how, text = labels.IDENTITY, ""
+    for step in source.transformations:
+        if step.subtype in labels.DIRECT_HOWS:
+            how = max(how, step.subtype, key=labels.DIRECT_HOWS.index)
+        name = step.description.rpartition(": ")[2]
+        if name not in _NO_FUNCTIONS:
+            text = f"{name}({text or '…'})"
+    return (Transformation(labels.DIRECT, how, text, masking=False),)
 
 
 def _read_kind(fields: JsonObject, path: str) -> str:
@@ -563,6 +595,7 @@ def _scalar_text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
+_AGENT: Final = "/spline-spark-agent/"
 Reader = Callable[[JsonObject, str], Any]
 #: The facets that translation reads, by kind of entity and name. Events of 2021 call ``parent``
 #: ``parentRun``.
@@ -666,6 +699,8 @@ def _read_facet(kind: str, name: str, facet: object, path: str) -> Facet:
     reader = READERS[kind].get(name)
     if reader is None:
         return Facet(name, body, digest)
+    if reader is read_column_lineage and _AGENT in str(value.get("_producer")):
+        kind, reader = _AGENT, read_agents_column_lineage
     reading = read_once((kind, name, digest), len(spelled), partial(reader, body, here))
     return Facet(name, body, digest, value=reading.value)
 

@@ -119,6 +119,12 @@ def test_the_uri_of_a_table_is_canonical(database, table):
         ("mongodb://h:27017", "hr.staff", "mongodb://h/hr.staff"),
         ("arn:aws:glue:eu-west-1:12", "table/hr/t", "arn:aws:glue:eu-west-1:12/hr.t"),
         ("hive://meta:9083", "hr.t", "hive://meta/hr.t"),
+        # the OpenLineage dispatcher of Spline's agent
+        ("mysql://h:3306", "/shop:orders", "jdbc:mysql://h/shop:orders"),
+        ("redshift://c:5439", "/dev:hr.emp", "jdbc:redshift://c/dev:hr.emp"),
+        ("derby", "/lake/hr:STAFF", "jdbc:derby:/lake/hr:STAFF"),
+        ("sqlite", "/lake/hr.db:staff", "jdbc:sqlite:/lake/hr.db:staff"),
+        ("file", "/lake/a:b", "file:/lake/a:b"),
     ],
 )
 def test_openlineage_and_spline_name_one_location_alike(namespace, name, spline):
