@@ -8,19 +8,17 @@ Identity drops masked parts, so a document names the same datasets before and af
 In reading order:
 
 ``names``       names whose values are secret, and what a value looks like: every table of words
-``free_text``   texts without their secrets: all recognisers in one scan
 ``settings``    named values inside a text: ``password=x``, ``"token": "x"``
 ``expressions`` values of code, lists, calls and rows: ``password = os.environ.get("X") or "x"``
 ``urls``        logins in URLs: ``//user:password@host``; the end of a JDBC URL
 ``tokens``      secrets recognised by their look alone: random words, prefixes, private keys
 ``statements``  secrets that their place alone shows: in statements, blocks and on command lines
-``documents``   JSON documents without their secrets
+``documents``   texts without their secrets (all recognisers in one scan), and JSON documents
 """
 
 from __future__ import annotations
 
-from spark_agent_config.masking.documents import JsonValue, mask_secrets
-from spark_agent_config.masking.free_text import mask_text, mask_uri
+from spark_agent_config.masking.documents import JsonValue, mask_secrets, mask_text, mask_uri
 from spark_agent_config.masking.names import is_secret_key
 
 __all__ = [
