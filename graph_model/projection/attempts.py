@@ -21,7 +21,7 @@ from graph_model.facts import Facts
 from graph_model.producers.projections import PRUNED, Projection, reason_of
 from graph_model.projection.writing import difference
 from graph_model.stores.documents import DocumentState, StoredDocument
-from graph_model.stores.journal.documents import DocumentsSize
+from graph_model.stores.journal.stored_documents import DocumentsSize
 from graph_model.values import batched
 
 log = logging.getLogger(__name__)

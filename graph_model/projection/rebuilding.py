@@ -57,7 +57,7 @@ from graph_model.stores.database import KeptContents, NotedIds
 from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument
 from graph_model.stores.graph import ElementSum, Graph
 from graph_model.stores.journal import Journal
-from graph_model.stores.journal.documents import DocumentsSize
+from graph_model.stores.journal.stored_documents import DocumentsSize
 
 # The visit of a rebuild to a subject with more events than a step takes: one piece of them a step.
 #

@@ -31,9 +31,9 @@ from graph_model.errors import ConfigurationError, InvalidInput, JournalUnavaila
 from graph_model.stores.database import chunks, count_from, count_rows, insert_new, read, write
 from graph_model.stores.documents import Body, content_hash
 from graph_model.stores.journal import NEW_KEY
-from graph_model.stores.journal.documents import read_bodies
 from graph_model.stores.journal.integrity import odd_receipt
 from graph_model.stores.journal.stored_bodies import large_of, pack, put_marked
+from graph_model.stores.journal.stored_documents import read_bodies
 from graph_model.stores.journal.tables import bodies, documents, meta, raw, receipts
 from graph_model.stores.keys import checked_key, insert_keys, key_lines
 

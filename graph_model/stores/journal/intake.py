@@ -52,8 +52,8 @@ from graph_model.stores.journal.arrivals import (
     replace_value,
     set_value,
 )
-from graph_model.stores.journal.documents import STATES, described, without_body
 from graph_model.stores.journal.stored_bodies import RemovedMeanwhile, put_aside, remove_marked
+from graph_model.stores.journal.stored_documents import STATES, described, without_body
 from graph_model.stores.journal.tables import documents, meta, raw
 
 _REOPEN_CHUNK: Final = 10_000

@@ -28,7 +28,6 @@ from graph_model.stores.database import (
 )
 from graph_model.stores.documents import DocumentKind, DocumentState, Receipt, StoredDocument
 from graph_model.stores.journal.arrivals import REMOVAL_KEY, JournalConnection
-from graph_model.stores.journal.documents import JournalDocuments, described, without_body
 from graph_model.stores.journal.intake import JournalIntake, JournalStates
 from graph_model.stores.journal.integrity import Progress, find_problems
 from graph_model.stores.journal.stored_bodies import (
@@ -38,6 +37,7 @@ from graph_model.stores.journal.stored_bodies import (
     large_of,
     require_none,
 )
+from graph_model.stores.journal.stored_documents import JournalDocuments, described, without_body
 from graph_model.stores.journal.tables import (
     VERSION,
     VERSION_WITH_LARGE_BODIES,

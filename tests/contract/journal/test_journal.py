@@ -28,8 +28,8 @@ from graph_model.stores.database import claim_database, open_database, opening, 
 from graph_model.stores.documents import DocumentState, Submission, content_hash
 from graph_model.stores.journal import Journal, read_meta
 from graph_model.stores.journal.arrivals import Repeat, packed, record
-from graph_model.stores.journal.documents import DocumentsSize
 from graph_model.stores.journal.journal import Backlog, JournalSummary
+from graph_model.stores.journal.stored_documents import DocumentsSize
 from graph_model.stores.journal.tables import bodies, documents
 from tests.contract.databases import (
     EVERY,
