@@ -223,7 +223,7 @@ class CatalogueReader:
 
         An in-memory database has one connection for all threads and is not held.
         """
-        if self._held is not None or is_in_memory(self._engine):
+        if self._held is not None or is_in_memory(self._engine.url):
             yield self
             return
         with self._read() as connection:

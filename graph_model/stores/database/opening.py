@@ -29,7 +29,14 @@ from graph_model.stores.database.statements import (
     packed_id,
     passes,
 )
-from graph_model.stores.database.transactions import TURN, Lock, begin_on_sqlite, keep_order, write
+from graph_model.stores.database.transactions import (
+    TURN,
+    Lock,
+    begin_on_sqlite,
+    is_in_memory,
+    keep_order,
+    write,
+)
 
 _BUSY_MILLISECONDS: Final = 3_000
 _POOL_SECONDS: Final = 10.0
@@ -188,17 +195,8 @@ def engine_for_schema(engine: Engine, schema: str) -> Engine:
     return engine.execution_options(schema_translate_map={None: schema}, **{DAMAGE: Damage()})
 
 
-def is_in_memory(engine: Engine) -> bool:
-    """Whether it is a database that lives in its one connection."""
-    return engine.dialect.name == "sqlite" and _in_memory(engine.url)
-
-
-def _in_memory(url: URL) -> bool:
-    return url.database in (None, "", ":memory:")
-
-
 def _open_sqlite(url: URL) -> Engine:
-    in_memory = _in_memory(url)
+    in_memory = is_in_memory(url)
     if not in_memory and not str(url.database).startswith("file:"):  # a URI says how to open
         Path(str(url.database)).absolute().parent.mkdir(parents=True, exist_ok=True)
     engine = sa.create_engine(

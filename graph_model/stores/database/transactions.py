@@ -13,7 +13,7 @@ from typing import Final, Generic, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import exc
-from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.engine import URL, Connection, Engine
 
 from graph_model.errors import Unavailable
 from graph_model.stores.database.statements import (
@@ -29,6 +29,11 @@ _TURN_SECONDS: Final = 10.0
 WRITE: Final = "headwater_write"
 TURN: Final = "headwater_turn"
 _Result = TypeVar("_Result")
+
+
+def is_in_memory(url: URL) -> bool:
+    """Whether it is a SQLite database that lives in its one connection."""
+    return url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:")
 
 
 def begin_on_sqlite(connection: Connection) -> None:
