@@ -5,6 +5,7 @@ Names in paths are percent-encoded, slashes as ``%2F`` (``http.blueprint``).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date
 from http import HTTPStatus
@@ -26,12 +27,12 @@ from graph_model.answers import classifications, dataset_writes, openlineage
 from graph_model.answers import counts as count_answers
 from graph_model.answers import jobs as job_answers
 from graph_model.answers import runs as run_answers
-from graph_model.answers.nodes import ExecutionView, execution_views, times_seen
+from graph_model.answers.nodes import execution_views, times_seen
 from graph_model.answers.openlineage import Name, SentFacets, find_dataset, find_job
 from graph_model.answers.search import search_names
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
-from graph_model.facts import DatasetRow, JobRow
+from graph_model.facts import DatasetRow
 from graph_model.lineage import Partial
 from graph_model.picture.json_form import to_json
 from graph_model.stores.graph import Direction
@@ -39,6 +40,7 @@ from graph_model.stores.pages import JobOrder, Page
 from graph_model.values import parse_instant
 
 Item = TypeVar("Item")
+Paged = TypeVar("Paged", bound=Page[Any])
 Json = dict[str, Any]
 PREFIX: Final = "/api/v1"
 _MOST_ROWS: Final = 1_000
@@ -302,19 +304,12 @@ def versions(query: Mapping[str, Any], namespace: str, dataset: str) -> Response
     """The writes of a dataset, newest first."""
     sources, key = find_dataset(current_sources(), Name(namespace, dataset))
     (row,) = sources.catalogue.datasets((key,))
-    partial: Partial | None = None
-
-    def listed(limit: int, cursor: str | None) -> Page[ExecutionView]:
-        nonlocal partial
-        page = dataset_writes.history(sources, key, limit=limit, cursor=cursor, at=None)
-        partial = page.partial
-        return page
-
-    writes, total = _rows(listed, query)
+    writes, page = _rows(functools.partial(dataset_writes.history, sources, key, at=None), query)
     shown = entities.versions_json(sources, row, writes, current_service().clock())
-    if not total:
-        shown, total = _part([entities.unwritten_json(sources, row)], query), 1
-    return jsonify(versions=shown, totalCount=total, partial=to_json(partial))
+    if not page.total:
+        shown = _part([entities.unwritten_json(sources, row)], query)
+    total, cut = page.total or 1, to_json(page.partial)
+    return jsonify(versions=shown, totalCount=total, partial=cut)
 
 
 @blueprint.answer("/namespaces/<namespace>/datasets/<dataset>/versions/<version>", "A version")
@@ -336,48 +331,32 @@ def version(namespace: str, dataset: str, version: str) -> Response:
 # --- jobs and runs -------------------------------------------------------------------------------
 
 
-@blueprint.answer("/jobs", "jobs and totalCount", _JobsQuery)
-def jobs(query: Mapping[str, Any]) -> Response:
-    """All jobs, the last that ran first."""
-    return _jobs(query, None)
-
-
+@blueprint.route("/jobs", endpoint="every_job")
 @blueprint.answer("/namespaces/<namespace>/jobs", "jobs and totalCount", _JobsQuery)
-def jobs_of(query: Mapping[str, Any], namespace: str) -> Response:
-    """The jobs of a namespace, the last that ran first."""
-    return _jobs(query, namespace)
-
-
-def _jobs(query: Mapping[str, Any], namespace: str | None) -> Response:
+def jobs(query: Mapping[str, Any], namespace: str | None = None) -> Response:
+    """The jobs of a namespace, or all, the last that ran first."""
     lack = lacking()
-    sources = current_sources()
+    sources, now = current_sources(), current_service().clock()
     wanted = query["lastRunStates"]
-    states = {_STATES[word] for word in wanted}
-
-    def listed(limit: int, cursor: str | None) -> Page[JobRow]:
-        page = sources.catalogue.list_jobs(
-            hidden=sources.hidden,
-            namespace=namespace,
-            limit=limit,
-            cursor=cursor,
-            states=states,
-            order=JobOrder.LAST_RUN_FALLING,
-        )
-        return Page(tuple(summary.job for summary in page.items), page.total, page.next)
-
-    partial = lack
+    listed = functools.partial(
+        sources.catalogue.list_jobs,
+        hidden=sources.hidden,
+        namespace=namespace,
+        states={_STATES[word] for word in wanted},
+        order=JobOrder.LAST_RUN_FALLING,
+    )
     if len({"FAILED", "ABORTED"} & set(wanted)) == 1:
-        page = listed(_MOST_ROWS, None)
-        ids = [row.id for row in page.items]
-        state_of = runs.states_of(sources, ids, current_service().clock())
-        kept = [row for row in page.items if state_of.get(row.id) in wanted]
-        rows, total = _part(kept, query), len(kept)
-        partial = lack or (Partial("jobs", _MOST_ROWS) if page.next else None)
+        page = listed(limit=_MOST_ROWS)
+        state_of = runs.states_of(sources, [summary.job.id for summary in page.items], now)
+        kept = [summary for summary in page.items if state_of.get(summary.job.id) in wanted]
+        summaries, total = _part(kept, query), len(kept)
+        lack = lack or (Partial("jobs", _MOST_ROWS) if page.next else None)
     else:
-        rows, total = _rows(listed, query)
-    now = current_service().clock()
+        summaries, page = _rows(listed, query)
+        total = page.total
+    rows = [summary.job for summary in summaries]
     shown = entities.jobs_json(sources, rows, None, now, _MOST_WITH_RUNS)
-    return jsonify(jobs=shown, totalCount=total, partial=to_json(partial))
+    return jsonify(jobs=shown, totalCount=total, partial=to_json(lack))
 
 
 @blueprint.answer("/namespaces/<namespace>/jobs/<job>", "A job")
@@ -427,15 +406,15 @@ def runs_of(query: Mapping[str, Any], namespace: str, job: str) -> Response:
     opened = [brief.run for brief in run_answers.RunTrees(sources).open_runs(key, now)]
     more = len(set(opened) - sources.catalogue.last_of_runs(opened).keys())
 
-    def listed(limit: int, cursor: str | None) -> Page[str]:
+    def listed(*, limit: int, cursor: str | None) -> Page[str]:
         page = sources.catalogue.list_runs(key, limit=limit, cursor=cursor)
         ended = [summary.run for summary in page.items if summary.run not in opened]
         first = () if cursor else opened
         return Page((*first, *ended), page.total + more, page.next)
 
-    listed_runs, total = _rows(listed, query)
-    shown = runs.runs_json(sources, {key: listed_runs}, now)
-    return jsonify(runs=[shown[run] for run in listed_runs if run in shown], totalCount=total)
+    part, page = _rows(listed, query)
+    shown = runs.runs_json(sources, {key: part}, now)
+    return jsonify(runs=[shown[run] for run in part if run in shown], totalCount=page.total)
 
 
 @blueprint.answer("/jobs/runs/<run>", "A run")
@@ -474,22 +453,14 @@ def _run(run: str) -> tuple[Json, SentFacets]:
 # --- events --------------------------------------------------------------------------------------
 
 
-@blueprint.answer("/events/lineage", "events and totalCount", _EventsQuery)
-def events(query: Mapping[str, Any]) -> Response:
-    """Events of runs by their time, of those received last (``asc``: first): of 500 more than the
-    page needs, at most 5,000; without those that name something hidden.
-    """
-    return _events(query, None)
-
-
 @blueprint.route("/events", endpoint="every_event")
+@blueprint.route("/events/lineage", endpoint="lineage_events")
 @blueprint.answer("/events/<namespace>", "events and totalCount", _EventsQuery)
-def events_of(query: Mapping[str, Any], namespace: str | None = None) -> Response:
-    """The same, of the jobs of a namespace: as Marquez's Python client asks."""
-    return _events(query, namespace)
-
-
-def _events(query: Mapping[str, Any], namespace: str | None) -> Response:
+def events(query: Mapping[str, Any], namespace: str | None = None) -> Response:
+    """Events of runs by their time, of those received last (``asc``: first): of 500 more than the
+    page needs, at most 5,000; without those that name something hidden. Of the jobs of a namespace
+    alone, as Marquez's Python client asks.
+    """
     falling, end = query["sortDirection"] == "DESC", query["offset"] + query["limit"]
     window = openlineage.EventWindow(query["after"], query["before"], namespace)
     events, partial = openlineage.events_by_time(current_sources(), window, end, falling=falling)
@@ -605,14 +576,12 @@ def _part(rows: Sequence[Item], query: Mapping[str, Any]) -> list[Item]:
     return list(rows[query["offset"] : query["offset"] + query["limit"]])
 
 
-def _rows(
-    ask: Callable[[int, str | None], Page[Item]], query: Mapping[str, Any]
-) -> tuple[list[Item], int]:
-    """A page by its offset, from one with cursors, and the total."""
+def _rows(ask: Callable[..., Paged], query: Mapping[str, Any]) -> tuple[list[Any], Paged]:
+    """Items by their offset, from what gives pages with cursors, and the first of these."""
     end = query["offset"] + query["limit"]
-    first = page = ask(max(1, min(_MOST_ROWS, end)), None)
+    first = page = ask(limit=max(1, min(_MOST_ROWS, end)), cursor=None)
     rows = list(first.items)
     while page.next is not None and len(rows) < end:
-        page = ask(min(_MOST_ROWS, end - len(rows)), page.next)
+        page = ask(limit=min(_MOST_ROWS, end - len(rows)), cursor=page.next)
         rows += page.items
-    return _part(rows, query), first.total
+    return _part(rows, query), first
