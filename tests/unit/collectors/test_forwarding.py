@@ -675,6 +675,30 @@ def test_a_process_that_lost_its_lease_does_not_undo_what_the_next_one_has_noted
     assert (state.ahead, state.sent, state.letters) == ({2, 3}, 2, 0)
 
 
+def test_no_message_is_sent_that_may_arrive_after_the_lease_has_run_out(estate: Estate) -> None:
+    class TimedLease:
+        """Long enough for one message of at most 90 s."""
+
+        seconds_left = 91.0
+
+        def holds(self, connection: Any) -> bool:
+            return True
+
+    for run in range(3):
+        estate.take(RUN_EVENT_KIND, run_event(run))
+    lease: Any = TimedLease()
+    estate.states.lease = lease
+    backend = Taking(lambda: setattr(lease, "seconds_left", 89.0))
+    forwarding = forwarding_to(estate, backend)
+    forwarding.run(lambda _: False, once=True)
+    state = estate.states.get("there")
+    assert (len(backend.bodies), state.position, state.letters) == (1, 1, 0)
+    assert "right to send" in state.failure
+    lease.seconds_left = 120.0
+    forwarding.run(lambda _: False, once=True)
+    assert (len(backend.bodies), estate.states.get("there").position) == (2, 2)
+
+
 def test_documents_since_a_time_are_sent_though_a_clock_was_set_back(estate: Estate) -> None:
     for run, at in enumerate((10, 12, 9)):
         piece = Piece(RUN_EVENT_KIND, "", run_event(run), "")
