@@ -111,11 +111,11 @@ def search(sources: Sources, text: str, *, kinds: Collection[str], limit: int) -
         answer = _holder_of(sources, text.strip())
     if not answer.items and labels.COLUMN in kinds:
         answer = _columns_of_tables(sources, text, limit)
-    if not answer.items:
+    if not answer.items and len(words) > 1:
         known = [word for word in words if _find(sources, word, KINDS, 1).items]
         if 0 < len(known) < len(words):
             answer = _find(sources, " ".join(known), kinds, limit)
-        aside = tuple(word for word in words if word not in known) if len(words) > 1 else ()
+        aside = tuple(word for word in words if word not in known)
     return SearchAnswer(Page(answer.items[:limit], answer.total, None), aside, answer.partial)
 
 
@@ -274,7 +274,12 @@ def _runs(sources: Sources, text: str, words: Sequence[str]) -> _Hits:
     catalogue = sources.catalogue
     since = catalogue.recent_until(_EXECUTIONS_SEARCHED, at=None)
     page = catalogue.recent_executions(
-        sources.hidden, query=text, since=since, limit=_EXECUTIONS_READ, counted=False
+        sources.hidden,
+        query=text,
+        told_by_names=False,
+        since=since,
+        limit=_EXECUTIONS_READ,
+        counted=False,
     )
     jobs = job_references(sources, {row.job for row in page.items})
     items: dict[str, SearchItem] = {}

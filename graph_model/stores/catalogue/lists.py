@@ -270,6 +270,7 @@ class CatalogueLists(CatalogueReader):
         doubtful: bool = False,
         job: str | None = None,
         query: str = "",
+        told_by_names: bool = True,
         since: int | None = None,
         counted: bool = True,
         limit: int = 100,
@@ -280,14 +281,15 @@ class CatalogueLists(CatalogueReader):
         """The writes and reads of all jobs, or of one (an id), without those of hidden jobs and
         datasets. The total is 0 unless it is ``counted``. ``doubtful``: only those with a doubtful
         time. ``query``: each of its words is in the error, the job's name or the application id, in
-        any case, or is the id of a run or plan; it looks at the executions after ``since``.
+        any case, or is the id of a run or plan; it looks at the executions after ``since``. Without
+        ``told_by_names`` at least one word is not in the job's name alone.
         """
         columns = executions.c
         chosen = _recent(state, at, doubtful=doubtful, job=job)
         unseen = input_column().c.value
         chosen += [column.not_in(sa.select(unseen)) for column in (columns.job, columns.target)]
         chosen += [] if since is None else [columns.at > since]
-        chosen += [_tells(columns, word) for word in query.split()]
+        chosen += _told(columns, query.split(), told_by_names)
         asked = sa.select(
             columns.id,
             columns.job,
@@ -311,10 +313,12 @@ class CatalogueLists(CatalogueReader):
     def recent_until(
         self, number: int, *, state: str | None = None, job: str | None = None, at: int | None
     ) -> int | None:
-        """The time (epoch ms) of the newest execution that is not among the newest ``number``."""
+        """The time (epoch ms) of the newest execution, of any kind, that is not among the newest
+        ``number``.
+        """
         columns = executions.c
-        chosen = _recent(state, at, doubtful=False, job=job)
-        asked = sa.select(columns.at).where(*chosen).order_by(columns.at.desc(), columns.id.desc())
+        chosen = _recent(state, at, doubtful=False, job=job, of_any_kind=True)
+        asked = sa.select(columns.at).where(*chosen).order_by(columns.at.desc())
         with self._read() as connection:
             row = connection.execute(asked.offset(number).limit(1)).first()
             return None if row is None else int(row.at)
@@ -337,10 +341,15 @@ class CatalogueLists(CatalogueReader):
 
 
 def _recent(
-    state: str | None, at: int | None, *, doubtful: bool, job: str | None
+    state: str | None,
+    at: int | None,
+    *,
+    doubtful: bool,
+    job: str | None,
+    of_any_kind: bool = False,
 ) -> list[sa.ColumnElement[bool]]:
     columns = executions.c
-    chosen = [columns.kind.in_(_KINDS), *until(columns.at, at)]
+    chosen = [*until(columns.at, at)] + ([] if of_any_kind else [columns.kind.in_(_KINDS)])
     if state is not None:
         running = state == labels.RUNNING
         chosen.append(columns.running if running else columns.state == state)
@@ -351,15 +360,25 @@ def _recent(
     return chosen if job is None else [*chosen, columns.job == job]
 
 
+def _told(columns: Any, words: Sequence[str], by_names: bool) -> list[sa.ColumnElement[bool]]:
+    """Each word by the execution or the name of its job; unless ``by_names``, one by the former."""
+    by_itself = [_tells(columns, word) for word in words]
+    if len(words) < 2 and not by_names:
+        return by_itself
+    named = (sa.select(jobs.c.id).where(holds(jobs.c.search_name, fold(word))) for word in words)
+    chosen = [
+        sa.or_(columns.job.in_(of_jobs), told)
+        for of_jobs, told in zip(named, by_itself, strict=True)
+    ]
+    return chosen if by_names else [*chosen, sa.or_(*by_itself)]
+
+
 def _tells(columns: Any, word: str) -> sa.ColumnElement[bool]:
     """Ids are compared whole: SQLite holds them as bytes."""
-    folded = fold(word)
-    named = sa.select(jobs.c.id).where(holds(jobs.c.search_name, folded))
     texts = (columns.error, columns.application_id)
     return sa.or_(
-        columns.job.in_(named),
         columns.plan_id.in_((word, f"run:{word}")),
-        *(holds(sa.func.lower(text), folded) for text in texts),
+        *(holds(sa.func.lower(text), fold(word)) for text in texts),
     )
 
 

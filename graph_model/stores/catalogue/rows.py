@@ -33,8 +33,21 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 from sqlalchemy.engine import Connection, Engine
 
+from graph_model import labels
 from graph_model.errors import FactConflict, Unavailable
-from graph_model.facts import Edge, Facts, Properties, Row, Vertex, agreed, as_documented
+from graph_model.facts import (
+    ColumnRow,
+    DatasetRow,
+    Edge,
+    FacetBodyRow,
+    Facts,
+    JobRow,
+    Properties,
+    Row,
+    Vertex,
+    agreed,
+    as_documented,
+)
 from graph_model.stores.catalogue.reading import (
     AT_ONCE,
     CatalogueReader,
@@ -49,9 +62,13 @@ from graph_model.stores.catalogue.tables import (
     Storage,
     element_edges,
     element_vertices,
+    facet_bodies,
+    facet_text,
+    facet_texts,
     facet_uses,
     metadata,
     origins,
+    searched_names,
 )
 from graph_model.stores.database import (
     Lock,
@@ -346,7 +363,9 @@ class CatalogueRows(CatalogueReader):
             take_turn(connection, batches)
             add = _copy if connection.dialect.name == _POSTGRESQL else _insert_values
             for storage, batch in batches.items():
-                add(connection, storage, records(storage, batch))
+                new = records(storage, batch)
+                add(connection, storage, new)
+                _note_texts(connection, storage, new)
                 count_added(connection, storage, batch)
 
         try:
@@ -372,7 +391,9 @@ def _from_the_first_new(connection: Connection, batches: dict[Storage, Batch]) -
 def _insert(connection: Connection, parts: Sequence[_Part]) -> None:
     take_turn(connection, (storage for storage, _ in parts))
     for storage, batch in parts:
-        added = insert_rows(connection, storage.table, records(storage, batch.values()))
+        new = records(storage, batch.values())
+        added = insert_rows(connection, storage.table, new)
+        _note_texts(connection, storage, new)
         if added != len(batch):
             earlier = _unknown(connection, storage, batch)
             if storage.counted is not None:
@@ -464,6 +485,7 @@ def _remove(connection: Connection, storage: Storage, batch: Sequence[Values]) -
     connection.execute(
         _delete(storage), [dict(zip(names, values, strict=True)) for values in batch]
     )
+    _forget_texts(connection, storage, records(storage, batch))
 
 
 @lru_cache
@@ -529,6 +551,55 @@ def records(storage: Storage, batch: Iterable[Values]) -> list[Values]:
         return list(batch)
     return [(*values, *search(storage.row(*values))) for values in batch]
 
+
+# --- what a search reads -------------------------------------------------------------------------
+
+_KIND_OF: Final = {DatasetRow: labels.DATASET, JobRow: labels.JOB, ColumnRow: labels.COLUMN}
+
+
+def _note_texts(connection: Connection, storage: Storage, stored: Iterable[Values]) -> None:
+    if storage.row in _KIND_OF:
+        insert_rows(connection, searched_names, _searched(storage, stored))
+    elif storage.row is FacetBodyRow:
+        texts = [(digest, text) for digest, body in stored if (text := facet_text(body))]
+        if texts:
+            insert_rows(connection, facet_texts, texts)
+
+
+def _forget_texts(connection: Connection, storage: Storage, removed: Iterable[Values]) -> None:
+    """Of removed rows, but those that a row which is still stored has, too."""
+    if storage.row in _KIND_OF:
+        names = searched_names.columns.keys()
+        gone = [dict(zip(names, row, strict=True)) for row in _searched(storage, removed)]
+        connection.execute(
+            _unsearched(storage), [{f"old_{n}": row[n] for n in row} for row in gone]
+        )
+    elif storage.row is FacetBodyRow:
+        connection.execute(_NOT_TELLING, [{"old_digest": digest} for digest, _ in removed])
+
+
+def _searched(storage: Storage, stored: Iterable[Values]) -> Collection[Values]:
+    kind, of_columns = _KIND_OF[storage.row], storage.row is ColumnRow
+    rows = ((kind, text, name, "" if of_columns else key) for key, *_, name, text in stored)
+    return dict.fromkeys(rows)
+
+
+@lru_cache
+def _unsearched(storage: Storage) -> sa.Delete:
+    old = {
+        column.name: sa.bindparam(f"old_{column.name}", type_=column.type)
+        for column in searched_names.columns
+    }
+    own = storage.table.c
+    kept = own.search_text == old["text"] if storage.row is ColumnRow else own.id == old["id"]
+    same = (column == old[column.name] for column in searched_names.columns)
+    return searched_names.delete().where(*same, ~sa.exists().where(kept))
+
+
+_OLD_DIGEST: Final = sa.bindparam("old_digest", type_=facet_texts.c.digest.type)
+_NOT_TELLING: Final = facet_texts.delete().where(
+    facet_texts.c.digest == _OLD_DIGEST, ~sa.exists().where(facet_bodies.c.id == _OLD_DIGEST)
+)
 
 _THIS: Final = facet_uses.c.digest == sa.bindparam("value")
 _ADD: Final = facet_uses.update().where(_THIS).values(uses=facet_uses.c.uses + sa.bindparam("more"))

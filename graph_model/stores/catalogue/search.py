@@ -3,31 +3,42 @@
 A search without a hit is repeated and then allows one typing error in each word of four letters or
 more: a wrong letter, one too many, one too few, two in the wrong order.
 
-The statement scans the folded texts with LIKE: tens of milliseconds for 100,000 names, so there is
-no index of trigrams to maintain. With errors allowed it first looks for what an error leaves of a
-word, one of its halves: nearly no name has either, and only such are compared with all patterns.
+Names are compared with LIKE in a table of their own, which has little beside them, and a path that
+many columns share once: milliseconds for 40,000 names on either database, without an index of
+trigrams. The rows of columns are then found by their path. With errors allowed it first looks for
+what an error leaves of a word, one of its halves: nearly no name has either, and only such are
+compared with all patterns.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import sqlalchemy as sa
+from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.errors import InvalidInput
-from graph_model.stores.catalogue.reading import CatalogueReader, at_values, input_column
+from graph_model.stores.catalogue.reading import (
+    CatalogueReader,
+    at_values,
+    input_column,
+    is_input,
+    made_once,
+)
 from graph_model.stores.catalogue.tables import (
     columns,
     datasets,
     facet_bodies,
+    facet_texts,
     facets,
     fold,
     jobs,
+    searched_names,
 )
 from graph_model.stores.catalogue_values import Match, Rows
+from graph_model.stores.database import StoredText
 from graph_model.stores.pages import Page, checked_limit
 
 LONGEST: Final = 2_000
@@ -38,36 +49,12 @@ _LEAST_LETTERS: Final = 4
 _MOST_LETTERS: Final = 24
 _MOST_WORDS: Final = 8
 _ESCAPE: Final = "\\"
-_NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
-_NONE: Final = sa.type_coerce(sa.null(), columns.c.dataset.type)
 
-
-def _searched(
-    kind: str, table: sa.Table, text: sa.ColumnElement[str], dataset: sa.ColumnElement[Any]
-) -> sa.Select[Any]:
-    return sa.select(
-        sa.literal(kind).label("kind"),
-        table.c.id.label("id"),
-        text.label("text"),
-        dataset.label("dataset"),
-        table.c.search_name.label("search_name"),
-        table.c.search_text.label("search_text"),
-    )
-
-
-_SEARCHED: Final = {
-    labels.DATASET: _searched(labels.DATASET, datasets, datasets.c.uri, _NONE),
-    labels.JOB: _searched(labels.JOB, jobs, jobs.c.namespace + "/" + jobs.c.name, _NONE),
-    labels.COLUMN: _searched(labels.COLUMN, columns, columns.c.path, columns.c.dataset),
+_ROW_OF: Final = {
+    labels.DATASET: (datasets, datasets.c.uri),
+    labels.JOB: (jobs, jobs.c.namespace + "/" + jobs.c.name),
 }
-
-_HIDDEN_BY: Final = {
-    labels.DATASET: datasets.c.id,
-    labels.JOB: jobs.c.id,
-    labels.COLUMN: columns.c.dataset,
-}
-"""The column that is an id of ``hidden`` for hidden rows."""
-
+KINDS: Final = (labels.DATASET, labels.JOB, labels.COLUMN)
 
 _TELLING: Final = {
     (labels.DATASET, datasets): ("ownership", "documentation", "tags", "schema"),
@@ -92,21 +79,17 @@ class Search(CatalogueReader):
         self, words: Collection[str], hidden: Collection[str] = (), *, limit: int
     ) -> Rows[HeldFacet]:
         """The facets in force with an owner, a description, a tag or comments of columns whose
-        content may hold one of these folded words; by kind, entity and name.
+        content holds one of these folded words; by kind, entity and name.
 
-        A seek for each dataset, job and name of a facet, whatever their history. Of a word with
-        other letters than ASCII its longest part without them is looked for: SQLite folds no other.
+        Where a stored content holds one: a seek for each dataset, job and name of a facet.
         """
-        values, shown = at_values(hidden), _not_hidden(hidden)
-        parts = [
-            _held(kind, table, name, words).where(*shown[kind])
-            for (kind, table), names in _TELLING.items()
-            for name in names
-        ]
-        asked = sa.union_all(*parts).order_by("kind", "entity", "name").limit(limit + 1)
+        values = at_values(hidden) | {f"holds_{n}": _holding(w) for n, w in enumerate(words)}
         with self._read() as connection:
-            rows = [HeldFacet(*row) for row in connection.execute(asked, values)]
-        return Rows(tuple(rows[:limit]), len(rows) > limit)
+            if not words or not _any_text(len(words)).rows(connection, values):
+                return Rows((), False)
+            asked = _held_facets(len(words), bool(hidden))
+            rows = asked.rows(connection, values | {"limit": limit + 1})
+        return Rows(tuple(HeldFacet(*row) for row in rows[:limit]), len(rows) > limit)
 
     def search(
         self, text: str, *, kinds: Collection[str], limit: int, hidden: Collection[str] = ()
@@ -124,73 +107,168 @@ class Search(CatalogueReader):
         There is one page: ``next`` is None, ``total`` counts all. Raises InvalidInput for a text
         longer than LONGEST, ValueError for a kind without names.
         """
-        if unknown := set(kinds) - set(_SEARCHED):
+        if unknown := set(kinds) - set(KINDS):
             raise ValueError(
-                f"kinds: expected {', '.join(_SEARCHED)}, not {', '.join(sorted(unknown))}"
+                f"kinds: expected {', '.join(KINDS)}, not {', '.join(sorted(unknown))}"
             )
         if len(text) > LONGEST:
             raise InvalidInput(f"search: expected at most {LONGEST} characters, not {len(text)}")
         checked_limit(limit)
-        folded = fold(text)
-        asked, values, shown = sorted(set(kinds)), at_values(hidden), _not_hidden(hidden)
+        folded, asked = fold(text), tuple(sorted(set(kinds)))
         if not asked:
             return Page((), 0, None)
+        values = at_values(hidden) | _ranking_values(folded) | {"limit": limit}
         with self._read() as connection:
-            rows: Sequence[sa.Row[Any]] = ()
             for words in _patterns(folded):
-                parts = [
-                    _SEARCHED[kind].where(_matches(kind, folded, words), *shown[kind])
-                    for kind in asked
-                ]
-                rows = connection.execute(_first(parts, folded, limit), values).all()
-                if rows:
+                shape = tuple(tuple(map(len, lists)) for lists in words)
+                values |= _pattern_values(words)
+                names = _found_names(asked, shape, bool(hidden)).rows(connection, values)
+                if names:
                     break
-            total = len(rows)
+            matches = tuple(_matches(connection, names, hidden, limit))
+            total = len(matches)
             if total == limit:
-                total = connection.execute(_counted(parts), values).scalar_one()
-        matches = tuple(Match(row.kind, row.id, row.text, row.dataset) for row in rows)
+                ((number,),) = _counted(asked, shape, bool(hidden)).rows(connection, values)
+                total = int(number)
         return Page(matches, total, None)
 
 
-def _held(kind: str, table: sa.Table, name: str, words: Collection[str]) -> sa.Select[Any]:
+# --- facets --------------------------------------------------------------------------------------
+
+
+@made_once
+def _any_text(words: int) -> sa.Select[Any]:
+    return sa.select(sa.literal(1)).where(_telling(words)).limit(1)
+
+
+def _telling(words: int) -> sa.ColumnElement[bool]:
+    return sa.or_(*(_like(facet_texts.c.text, f"holds_{place}") for place in range(words)))
+
+
+@made_once
+def _held_facets(words: int, is_hiding: bool) -> sa.CompoundSelect[Any]:
+    holding = sa.select(facet_texts.c.digest).where(_telling(words))
+    parts = [
+        _held(kind, table, name, holding).where(*_visible(table.c.id, is_hiding))
+        for (kind, table), names in _TELLING.items()
+        for name in names
+    ]
+    limit = sa.bindparam("limit", type_=sa.Integer(), required=True)
+    return sa.union_all(*parts).order_by("kind", "entity", "name").limit(limit)
+
+
+def _held(kind: str, table: sa.Table, name: str, holding: sa.Select[Any]) -> sa.Select[Any]:
     own = facets.alias("own").c
     order = [own[field].desc() for field in ("at", "subject", "digest")]
     of_name = (own.entity == table.c.id, own.kind == kind, own.name == name)
     newest = sa.select(own.digest).where(*of_name).order_by(*order).limit(1).correlate(table)
-    body = facet_bodies.c.body
-    patterns = [max(_NOT_ASCII.split(word), key=len) for word in words]
+    body = facet_bodies.c
     return (
         sa.select(
             sa.literal(kind).label("kind"),
             table.c.id.label("entity"),
             sa.literal(name).label("name"),
-            body.label("body"),
+            body.body.label("body"),
         )
-        .join_from(table, facet_bodies, facet_bodies.c.id == newest.scalar_subquery())
-        .where(sa.or_(*(holds(sa.func.lower(body), pattern) for pattern in patterns)))
+        .join_from(table, facet_bodies, body.id == newest.scalar_subquery())
+        .where(body.id.in_(holding))
     )
 
 
-def _not_hidden(hidden: Collection[str]) -> dict[str, tuple[sa.ColumnElement[bool], ...]]:
-    """Per kind the condition that a row is not hidden; the ids are ``at_values`` of the statement,
-    which has them once for all kinds.
-    """
-    if not hidden:
-        return dict.fromkeys(_HIDDEN_BY, ())
-    ids = sa.select(input_column().c.value)
-    return {kind: (column.not_in(ids),) for kind, column in _HIDDEN_BY.items()}
+def _visible(column: sa.ColumnElement[str], is_hiding: bool) -> tuple[sa.ColumnElement[bool], ...]:
+    """The condition that an id is not among the hidden ones, which are ``at_values``."""
+    return (column.not_in(sa.select(input_column().c.value)),) if is_hiding else ()
 
 
-def _first(parts: Sequence[sa.Select[Any]], folded: str, limit: int) -> sa.Select[Any]:
-    """The first of each kind, then the first of those: the matches are never held as a whole."""
-    best = [sa.select(_ranked(part.subquery(), folded).limit(limit).subquery()) for part in parts]
-    return _ranked(sa.union_all(*best).subquery(), folded).limit(limit)
+# --- names ---------------------------------------------------------------------------------------
 
 
-def _counted(parts: Sequence[sa.Select[Any]]) -> sa.Select[Any]:
-    numbers = (sa.select(sa.func.count()).select_from(part.subquery()) for part in parts)
-    counts = [number.scalar_subquery() for number in numbers]
-    return sa.select(sum(counts[1:], counts[0]))
+_Shape = tuple[tuple[int, ...], ...]
+"""How many patterns each list of each word has."""
+
+
+@made_once
+def _found_names(kinds: tuple[str, ...], shape: _Shape, is_hiding: bool) -> sa.Select[Any]:
+    """The first ones in the order of a search, as kind, text and id."""
+    own = searched_names.c
+    in_dataset = sa.case((own.kind == labels.COLUMN, 1), else_=0)
+    order = (_rank(), in_dataset, sa.func.length(own.text), own.text, own.kind, own.id)
+    asked = sa.select(own.kind, own.text, own.id).where(*_chosen(kinds, shape, is_hiding))
+    limit = sa.bindparam("limit", type_=sa.Integer(), required=True)
+    return asked.order_by(*order).limit(limit)
+
+
+@made_once
+def _counted(kinds: tuple[str, ...], shape: _Shape, is_hiding: bool) -> sa.Select[Any]:
+    own = searched_names.c
+    rows = sa.select(sa.func.count()).where(*_columns_of(own.text, is_hiding))
+    number = rows.correlate(searched_names).scalar_subquery()
+    each = sa.case((own.kind == labels.COLUMN, number), else_=1)
+    return sa.select(sa.func.sum(each)).where(*_chosen(kinds, shape, is_hiding))
+
+
+def _chosen(
+    kinds: tuple[str, ...], shape: _Shape, is_hiding: bool
+) -> Iterator[sa.ColumnElement[bool]]:
+    own = searched_names.c
+    yield own.kind.in_(kinds)
+    for word, lists in enumerate(shape):
+        for place, patterns in enumerate(lists):
+            yield sa.or_(*(_holds_name(f"word_{word}_{place}_{n}") for n in range(patterns)))
+    if not shape:
+        yield _holds_name("holds")
+    if is_hiding:
+        some = sa.exists().where(*_columns_of(own.text, is_hiding)).correlate(searched_names)
+        is_column = own.kind == labels.COLUMN
+        yield sa.or_(sa.and_(is_column, some), sa.and_(~is_column, *_visible(own.id, is_hiding)))
+
+
+def _holds_name(parameter: str) -> sa.ColumnElement[bool]:
+    """The name of a dataset alone may hold a text that its URI does not."""
+    own = searched_names.c
+    in_name = sa.and_(own.kind == labels.DATASET, _like(own.name, parameter))
+    return sa.or_(_like(own.text, parameter), in_name)
+
+
+def _columns_of(text: sa.ColumnElement[str], is_hiding: bool) -> tuple[sa.ColumnElement[bool], ...]:
+    return (columns.c.search_text == text, *_visible(columns.c.dataset, is_hiding))
+
+
+@made_once
+def _columns_called(is_hiding: bool) -> sa.Select[Any]:
+    """The first ones of which the folded path is ``text``."""
+    own, text = columns.c, sa.bindparam("text", type_=StoredText(), required=True)
+    asked = sa.select(own.id, own.path, own.dataset).where(*_columns_of(text, is_hiding))
+    limit = sa.bindparam("limit", type_=sa.Integer(), required=True)
+    return asked.order_by(own.id).limit(limit)
+
+
+@made_once
+def _texts_of(kind: str) -> sa.Select[Any]:
+    table, text = _ROW_OF[kind]
+    return sa.select(table.c.id, text).where(is_input(table.c.id))
+
+
+def _matches(
+    connection: Connection, names: Sequence[tuple[Any, ...]], hidden: Collection[str], limit: int
+) -> Iterator[Match]:
+    """The rows of these names, in their order, as many as ``limit``."""
+    texts: dict[str, str] = {}
+    for kind in _ROW_OF:
+        if ids := [key for own, _, key in names if own == kind]:
+            texts.update(_texts_of(kind).rows(connection, at_values(ids)))
+    left = limit
+    for kind, text, key in names:
+        if kind in _ROW_OF:
+            found = [Match(kind, key, texts[key], None)] if left and key in texts else []
+        elif left:
+            values = at_values(hidden) | {"text": text, "limit": left}
+            rows = _columns_called(bool(hidden)).rows(connection, values)
+            found = [Match(kind, column, path, dataset) for column, path, dataset in rows]
+        else:
+            return
+        left -= len(found)
+        yield from found
 
 
 _Words = Sequence[Sequence[Sequence[str]]]
@@ -233,60 +311,47 @@ def _with_one_error(word: str) -> tuple[str, ...]:
     return tuple(patterns)
 
 
-def _matches(kind: str, folded: str, words: _Words) -> sa.ColumnElement[bool]:
-    selected = _SEARCHED[kind].selected_columns
-    columns = [selected.search_text]
-    if kind == labels.DATASET:  # its name alone may hold a text that its URI does not
-        columns.append(selected.search_name)
-    if not words:
-        return sa.or_(*(holds(column, folded) for column in columns))
-    # a text that holds the whole holds its words, too: LIKE is what a search costs
-    return sa.and_(
-        *(
-            sa.or_(
-                *(
-                    column.like(f"%{pattern}%", escape=_ESCAPE)
-                    for column in columns
-                    for pattern in patterns
-                )
-            )
-            for lists in words
-            for patterns in lists
-        )
-    )
+def _pattern_values(words: _Words) -> dict[str, str]:
+    return {
+        f"word_{word}_{place}_{n}": f"%{pattern}%"
+        for word, lists in enumerate(words)
+        for place, patterns in enumerate(lists)
+        for n, pattern in enumerate(patterns)
+    }
 
 
-def _ranked(matches: sa.Subquery, folded: str) -> sa.Select[Any]:
-    name, text = matches.c.search_name, matches.c.search_text
-    rank = sa.case(
-        (sa.or_(name == folded, text == folded), 0),
-        (sa.or_(_begins(name, folded), _begins_part(text, folded)), 1),
-        (sa.or_(holds(name, folded), holds(text, folded)), 2),
+def _ranking_values(folded: str) -> dict[str, str]:
+    inside = {
+        f"part_{n}": f"%{_literal(separator + folded)}%" for n, separator in enumerate(_SEPARATORS)
+    }
+    begins = {"begins": f"{_literal(folded)}%"}
+    return {"equal": folded, "holds": _holding(folded)} | begins | inside
+
+
+def _rank() -> sa.ColumnElement[int]:
+    own = searched_names.c
+    equal = sa.bindparam("equal", type_=StoredText(), required=True)
+    begins_part = [_like(own.text, f"part_{place}") for place in range(len(_SEPARATORS))]
+    return sa.case(
+        (sa.or_(own.name == equal, own.text == equal), 0),
+        (sa.or_(_like(own.name, "begins"), _like(own.text, "begins"), *begins_part), 1),
+        (sa.or_(_like(own.name, "holds"), _like(own.text, "holds")), 2),
         else_=3,
     )
-    in_dataset = sa.case((matches.c.kind == labels.COLUMN, 1), else_=0)
-    order = (rank, in_dataset, sa.func.length(text), text, matches.c.kind, matches.c.id)
-    return sa.select(matches).order_by(*order)
 
 
 def holds(column: sa.ColumnElement[str], folded: str) -> sa.ColumnElement[bool]:
     """Whether a folded column holds a folded text, each of its characters taken literally."""
-    return _like(column, "%", folded)
+    return column.like(_holding(folded), escape=_ESCAPE)
 
 
-def _begins(column: sa.ColumnElement[str], folded: str) -> sa.ColumnElement[bool]:
-    return _like(column, "", folded)
+def _like(column: sa.ColumnElement[str], parameter: str) -> sa.ColumnElement[bool]:
+    pattern = sa.bindparam(parameter, type_=StoredText(), required=True)
+    return column.like(pattern, escape=_ESCAPE)
 
 
-def _begins_part(column: sa.ColumnElement[str], folded: str) -> sa.ColumnElement[bool]:
-    inside: Sequence[sa.ColumnElement[bool]] = [
-        _like(column, "%", separator + folded) for separator in _SEPARATORS
-    ]
-    return sa.or_(_begins(column, folded), *inside)
-
-
-def _like(column: sa.ColumnElement[str], before: str, text: str) -> sa.ColumnElement[bool]:
-    return column.like(f"{before}{_literal(text)}%", escape=_ESCAPE)
+def _holding(text: str) -> str:
+    return f"%{_literal(text)}%"
 
 
 def _literal(text: str) -> str:

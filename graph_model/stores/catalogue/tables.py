@@ -6,8 +6,9 @@ after them and are computed from the row: the text that a search compares, witho
 
 from __future__ import annotations
 
+import json
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, get_args, get_type_hints
 
@@ -71,7 +72,29 @@ def column_text(row: ColumnRow) -> tuple[str, str]:
     return path.rpartition(".")[2] or path, path
 
 
-VERSION: Final = 20
+_KEYS_THAT_TELL: Final = ('"owners"', '"description"', '"tags"')
+
+
+def facet_text(body: str) -> str:
+    """The texts in a facet's content, a line each, if it may have an owner, a description or a tag;
+    else "".
+    """
+    if not any(key in body for key in _KEYS_THAT_TELL):
+        return ""
+    return fold("\n".join(_texts_in(json.loads(body))))
+
+
+def _texts_in(content: Any) -> Iterator[str]:
+    waiting = [content]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, dict | list):
+            waiting += part.values() if isinstance(part, dict) else part
+
+
+VERSION: Final = 21
 """Tables of an older version are emptied: the catalogue is made from the journal anyway. A further
 index needs no version: a start makes it.
 """
@@ -150,6 +173,7 @@ columns = _table(
     ColumnRow,
     "catalogue_columns",
     sa.Index("catalogue_columns_by_dataset", "dataset", "path"),
+    sa.Index("catalogue_columns_by_text", "search_text", "id"),
     ids="id dataset",
     search=True,
 )
@@ -376,6 +400,24 @@ declarations = _table(
     "catalogue_declarations",
     sa.Index("catalogue_declarations_by_time", "declared_at", "id"),
     ids="",
+)
+
+searched_names = sa.Table(  # what a search reads: narrow, and columns with one path have one row
+    "catalogue_searched_names",
+    metadata,
+    sa.Column("kind", StoredText(), primary_key=True),
+    sa.Column("text", StoredText(), primary_key=True),
+    sa.Column("name", StoredText(), primary_key=True),
+    sa.Column("id", StoredId(), primary_key=True),  # "" for columns
+    sqlite_with_rowid=False,
+)
+
+facet_texts = sa.Table(  # of the facet bodies that have a ``facet_text``
+    "catalogue_facet_texts",
+    metadata,
+    sa.Column("digest", StoredId(), primary_key=True),
+    sa.Column("text", StoredText(), nullable=False),
+    sqlite_with_rowid=False,
 )
 
 arrivals = _table(ArrivalRow, "catalogue_arrivals", ids="told", by_key=True)

@@ -206,6 +206,23 @@ def test_names_that_are_withdrawn_are_not_found_any_more(catalogue: Catalogue) -
     assert catalogue.search("orders", kinds=("dataset",), limit=10).total == 0
 
 
+def test_a_path_that_two_columns_share_is_found_until_both_are_withdrawn(
+    catalogue: Catalogue,
+) -> None:
+    first, second = (ColumnRow(f"col-{number}", f"ds-{number}", "Amount") for number in (1, 2))
+
+    def found() -> list[str]:
+        return [match.id for match in catalogue.search("amo", kinds=("column",), limit=5).items]
+
+    catalogue.copy([first])
+    catalogue.record([second])
+    assert found() == ["col-1", "col-2"]
+    catalogue.withdraw([first])
+    assert found() == ["col-2"]
+    catalogue.withdraw([second])
+    assert found() == []
+
+
 def test_more_rows_than_one_statement_takes_are_recorded(catalogue: Catalogue) -> None:
     rows = [an_execution(f"ex-{n}", at=n, target=f"ds-{n}") for n in range(1_300)]
     catalogue.record(rows)
@@ -1043,6 +1060,20 @@ def test_a_question_seeks_in_its_index(
     assert full_scans(lines, TABLES) == []
     searches = [line for line in lines if line.startswith("SEARCH")]
     assert any(f"{index} (" in line for line in searches), lines
+
+
+def test_a_search_walks_through_no_table_of_rows(
+    on_file: tuple[Catalogue, sa.Engine],
+) -> None:
+    catalogue, engine = on_file
+    catalogue.record(
+        [a_dataset("ds-1", "s3://b/x"), a_job("job-1", "ns", "x"), ColumnRow("col-1", "ds-1", "x")]
+    )
+    with recorded_plans(engine) as lines:
+        assert catalogue.search("x", kinds=EVERY_KIND, limit=3, hidden=["ds-0"]).total == 3
+        assert catalogue.facets_holding(["x"], limit=3).rows == ()
+    walked = {line.split()[1] for line in full_scans(lines, ("catalogue_",))}
+    assert walked <= {"catalogue_searched_names", "catalogue_facet_texts"}
 
 
 def test_pages_of_executions_are_not_sorted_anew(

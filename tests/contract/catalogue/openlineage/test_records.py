@@ -316,14 +316,21 @@ def test_commands_come_in_their_order_some_at_a_time(catalogue: Catalogue, at_on
 def test_facets_in_force_are_found_by_a_word_and_former_or_hidden_ones_are_not(
     catalogue: Catalogue,
 ) -> None:
-    bodies = {"old": "Team Sales", "new": "Team Café", "lone": "sales and more"}
+    bodies = {
+        "old": {"owners": [{"name": "Team Sales"}]},
+        "new": {"owners": [{"name": "Team Café"}]},
+        "lone": {"fields": [{"name": "a", "description": "sales and more"}]},
+        "silent": {"fields": [{"name": "sales", "type": "bigint"}]},
+    }
+    lone = FacetBodyRow("lone", json.dumps(bodies["lone"]))
     made = [
         DatasetRow("ds-1", "s3://lake/a", "", "a", "file"),
         DatasetRow("ds-2", "s3://lake/b", "", "b", "file"),
         *(FacetBodyRow(digest, json.dumps(body)) for digest, body in bodies.items()),
         a_facet("ownership", 1, digest="old"),
         a_facet("ownership", 2, digest="new"),
-        a_facet("documentation", 1, digest="lone", entity="ds-2"),
+        a_facet("schema", 1, digest="lone", entity="ds-2"),
+        a_facet("schema", 1, digest="silent"),
         a_facet("outputStatistics", 1, digest="lone"),
     ]
     catalogue.record(made)
@@ -332,8 +339,10 @@ def test_facets_in_force_are_found_by_a_word_and_former_or_hidden_ones_are_not(
         found = catalogue.facets_holding(words, hidden, limit=5)
         return [(row.entity, row.name) for row in found.rows]
 
-    assert held("sales") == [("ds-2", "documentation")]
-    assert held("sales", "team") == [("ds-1", "ownership"), ("ds-2", "documentation")]
+    assert held("sales") == [("ds-2", "schema")]
+    assert held("sales", "team") == [("ds-1", "ownership"), ("ds-2", "schema")]
     assert held("caf\u00e9") == [("ds-1", "ownership")]
     assert held("sales", hidden=("ds-2",)) == []
     assert catalogue.facets_holding(["a"], limit=1).cut
+    catalogue.withdraw([lone])
+    assert held("sales") == []
