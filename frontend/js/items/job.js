@@ -1,11 +1,12 @@
 /**
  * The panel's description of a job: its runs, plans, versions, code, facets.
  */
-import { count, formatNumber, formatTime, shorten } from '../data/format.js';
+import { count, formatNumber, formatRhythm, formatTime, shorten } from '../data/format.js';
 import { jobReference, link } from '../data/url.js';
 import { anchor, data, element, icon, time } from '../page/dom.js';
 import { runBars } from '../runs/bars.js';
 import { jobTimeline, timelineList } from '../runs/history.js';
+import { rhythmOf } from '../runs/measures.js';
 import { compareLink, upstreamChanges } from '../panel/differences.js';
 import { durationOf, millisecondsOf } from '../panel/execution.js';
 import { code, describedFacts, facetsInForce, runLink } from '../panel/facets.js';
@@ -79,7 +80,7 @@ function jobOverview(context, node, known, runs) {
       ['Last run', node.lastRun && [stateChip(node.lastRun.state), ' ', time(node.lastRun.at)]],
       ['Shared name', node.shared && 'several applications report under this name'],
     ]),
-    later(runs, (list) => barsOfRuns(state, list.items)),
+    later(runs, (list) => [barsOfRuns(state, list.items), rhythm(list.items)]),
     later(known, (job) => [
       facts([['Producer', job.producer && data(job.producer)], ...describedFacts(job.about?.described)]),
       endsOf(state, 'Reads', (job.plans ?? []).flatMap(({ sources }) => sources ?? [])),
@@ -93,6 +94,12 @@ function jobOverview(context, node, known, runs) {
     ]),
     hiding(context, node),
   ];
+}
+
+function rhythm(runs) {
+  const known = rhythmOf(runs);
+  if (!known || known.milliseconds < 1000) return null;
+  return facts([['Rhythm', `every ${formatRhythm(known.milliseconds)}, by the last ${count(known.count, known.of)}`]]);
 }
 
 function hasFailed({ lastRun }) {

@@ -108,8 +108,8 @@ function tableHistory(context, node, of, known) {
   return [
     upstreamChanges(context, 'datasets', node.id, false),
     later(tableTimeline(context, node.id), (told) => [
-      section('Writes and versions', timelineList(state, node.id, told)),
       later(known, (dataset) => partitionTable(state, told.writes, dataset.partitionKeys ?? [])),
+      section('Writes and versions', timelineList(state, node.id, told)),
     ]),
     later(
       written,

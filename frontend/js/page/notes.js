@@ -1,8 +1,9 @@
 /**
  * The notes around a picture: banners that qualify it, and the line that dates it.
  */
-import { button, data, element, icon, time } from './dom.js';
+import { anchor, button, data, element, icon, time } from './dom.js';
 import { count, formatNumber, influenceWords, partialSentence, shorten } from '../data/format.js';
+import { change, write } from '../data/url.js';
 import { VIEWS } from '../views.js';
 
 const LARGER = 4;
@@ -19,8 +20,9 @@ export function banners({ reply, notes = [], model, empty }, state, { timed, go 
     state.unknown && unknownBanner(state.unknown),
     ...notes,
     reply?.partial && partialBanner(reply.partial, state.view, go),
-    reply?.folded && foldedBanner(),
-    timed && state.at && !(model && !empty) && timeNote(state.at, go, 'banner'), // a picture has it below, where it moves nothing
+    // a picture has these two below, where they move nothing
+    reply?.folded && !(model && !empty) && foldedNote(state, 'banner'),
+    timed && state.at && !(model && !empty) && timeNote(state.at, go, 'banner'),
   ];
 }
 
@@ -51,10 +53,14 @@ function unknownBanner(name) {
   );
 }
 
-function foldedBanner() {
-  const words =
-    'Repeated runs were folded into one: everything that is exact is shown, and perhaps a little more.';
-  return element('p', { class: 'banner', 'data-testid': 'folded' }, words);
+/** @param {import('../data/url.js').State} state */
+function foldedNote(state, className) {
+  return element(
+    className === 'banner' ? 'p' : 'span',
+    { class: className, 'data-testid': 'folded' },
+    element('span', {}, 'Repeated runs are drawn as one. '),
+    state.node && anchor(write(change(state, { tab: 'history' })), 'Each run'),
+  );
 }
 
 function timeNote(at, go, className) {
@@ -93,7 +99,7 @@ export function refusalBanner(words) {
 
 /**
  * The newest event that was considered, and that nothing lies beyond the last step.
- * @param {{asOf?: string|null, depth?: {asked: number, reached: number}, partial?: object|null,
+ * @param {{asOf?: string|null, folded?: boolean, depth?: {asked: number, reached: number}, partial?: object|null,
  *   notSeen?: {tables: number, jobs: number}, nodes?: any[], edges?: any[]}|null} reply
  * @param {import('../data/url.js').State} state
  * @param {{timed: boolean, go: import('../controls/controls.js').Change}} view
@@ -106,6 +112,7 @@ export function footnote(reply, state, { timed, go }) {
   const ended = depth && depth.reached > 0 && depth.reached < depth.asked && !partial && !tried && !coming;
   return [
     timed && state.at && timeNote(state.at, go, 'as-of'),
+    reply?.folded && foldedNote(state, ''),
     asOf && element('span', {}, 'Newest event: ', time(asOf)),
     ended && element('span', {}, `${flowWord(reply?.nodes ?? [], reply?.edges ?? [])} beyond ${count(depth.reached, 'step')}`),
   ].filter(Boolean);

@@ -95,7 +95,7 @@ function words(code) {
 
 /** The link that compares a write with the one before. */
 export function withBefore(state, item, before) {
-  return before && element('p', {}, compareExecutions(state, before, item, 'Compare with the write before'));
+  return before && element('p', { class: 'between' }, compareExecutions(state, before, item, 'Compare with the write before'));
 }
 
 /** The key of an OpenLineage run (`run:…`) is no plan's id: its plan has one of its own. */

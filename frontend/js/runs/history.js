@@ -129,7 +129,7 @@ export function partitionTable(state, writes, keys) {
     last ? rowsOf(last) : '–',
     failed > 0 ? element('span', { class: 'chip failed' }, formatNumber(failed)) : '0',
   ]);
-  const grid = table('Last writer by partition', ['Partition', 'Written by', 'Rows', 'Failed since'], cells, { 'data-testid': 'partitions' });
+  const grid = table('Last writer by partition', ['Partition', 'Written by', 'Rows', 'Failed'], cells, { 'data-testid': 'partitions' });
   return section(
     `Partitions · ${formatNumber(rows.length)}`,
     rows.length > FEW_PARTITIONS && rowFilter(grid, 'Filter partitions'),

@@ -46,6 +46,24 @@ export function heights(values) {
 }
 
 /**
+ * How often a job works: the median time between its runs, or between the writes of a run that goes on,
+ * as a stream does.
+ * @param {Array<{startedAt: string|null, endedAt: string|null, executions: number}>} runs newest first
+ * @returns {{milliseconds: number, count: number, of: 'run'|'write'}|null} null: fewer than three are known
+ */
+export function rhythmOf(runs) {
+  const [newest] = runs;
+  if (newest?.startedAt && newest.endedAt && newest.executions >= 3 && runs.length < 3) {
+    const milliseconds = (Date.parse(newest.endedAt) - Date.parse(newest.startedAt)) / (newest.executions - 1);
+    return { milliseconds, count: newest.executions, of: 'write' };
+  }
+  const times = runs.flatMap(({ startedAt, endedAt }) => startedAt ?? endedAt ?? []).map((at) => Date.parse(at));
+  const between = times.slice(1).map((time, place) => times[place] - time).sort((one, other) => one - other);
+  if (between.length < 2) return null;
+  return { milliseconds: between[(between.length - 1) >> 1], count: times.length, of: 'run' };
+}
+
+/**
  * What is usual: between a quarter of the median and four times it, as the home page marks small writes.
  * @param {Array<number|null>} values
  * @returns {{low: number, usual: number, high: number}|null} null: fewer than three are known
