@@ -126,7 +126,10 @@ def test_the_page_names_its_files_by_their_hash_and_a_browser_keeps_them(
     kept = got(server, address)
     assert kept.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     (frontend / "js/main.js").write_text("export {};\n", encoding="utf-8")
+    other = address.replace("main", "views/list")
+    assert got(server, other).status_code == 200  # as it was when the page was read
     assert got(server, address).status_code == 404
+    assert got(server, other).status_code == 404
     assert address not in got(server, "/").get_data(as_text=True)
 
 
