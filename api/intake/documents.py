@@ -12,6 +12,7 @@ The outcome of a request, or of one document of it, is answered, counted and log
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from api.http.blueprint import Blueprint, Principal, current_principal
 from api.http.bodies import UNPACKING_MEMORY, is_gzip, read_bounded, wire_hash
 from api.http.errors import Reason
 from api.service import Service, current_service
+from api.service.refusals import LOOKED_AT
 from api.settings import Settings
 from graph_model.documents.json_texts import parse_json
 from graph_model.errors import InvalidDocument, InvalidFields
@@ -77,8 +79,10 @@ def current_delivery(version: str, most: int | None = None) -> Delivery:
     packed = is_gzip(request.headers.get("Content-Encoding"))
     largest = settings.max_body_bytes if most is None else min(most, settings.max_body_bytes)
     limit = settings.max_compressed_bytes if packed else largest
+    raw = read_bounded(get_input_stream(request.environ), limit)
+    g.body = (raw, packed)  # for the list of refusals
     return Delivery(
-        read_bounded(get_input_stream(request.environ), limit),
+        raw,
         "gzip" if packed else "identity",
         version,
         request.path,
@@ -260,4 +264,17 @@ def note_reason(kind: str, reason: Reason) -> None:
     """Why documents of the current request, or one of a batch, are refused."""
     service = current_service()
     service.metrics.refused_for(kind, reason.kind)
-    service.refusals.log_refusal(kind, reason, current_principal().name)
+    principal = current_principal().name
+    service.refusals.log_refusal(kind, reason, principal)
+    service.refusals.keep(kind, reason, principal, _beginning(), service.clock())
+
+
+def _beginning() -> bytes:
+    """The first bytes of the current request's body, unpacked; none where it was not read."""
+    raw, packed = g.get("body", (b"", False))
+    if not packed:
+        return bytes(raw[:LOOKED_AT])
+    try:
+        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(raw[:LOOKED_AT], LOOKED_AT)
+    except zlib.error:
+        return b""

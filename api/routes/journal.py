@@ -15,7 +15,7 @@ from flask import Response, jsonify
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from api.http import metrics as measured
-from api.http.blueprint import OPEN, Blueprint
+from api.http.blueprint import OPEN, Blueprint, RouteAccess
 from api.http.errors import RETRY_AFTER_SECONDS
 from api.schemas.fields import Choice, Flag, IntegerField, Query, RequestBody, TextField
 from api.service import current_service
@@ -28,7 +28,7 @@ from graph_model.projection.rebuilding import Progress
 from graph_model.retention.forecast import Forecast
 from graph_model.stores.catalogue.support import PlanOrigin
 from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument
-from graph_model.values import iso
+from graph_model.values import Role, iso
 
 
 class JournalQuery(Query):
@@ -199,6 +199,35 @@ class StorageReply(Schema):
     warning = fields.String(allow_none=True)
 
 
+class RefusedQuery(Query):
+    """The newest rows."""
+
+    limit = IntegerField(1, 1000, load_default=100)
+
+
+class RefusedSchema(Schema):
+    """Requests of one caller, kind and kind of reason within a minute; message and beginning are of
+    the newest one, masked.
+    """
+
+    at = fields.String(required=True)
+    last = fields.String(required=True)
+    count = fields.Integer(required=True)
+    kind = fields.String(required=True)
+    reason = fields.String(required=True)
+    message = fields.String(required=True)
+    principal = fields.String(required=True)
+    beginning = fields.String(required=True)
+
+
+class RefusedReply(Schema):
+    """The newest refusals of the last day, of this process; ``total`` of them, at most 1,000."""
+
+    items = fields.List(fields.Nested(RefusedSchema), required=True)
+    total = fields.Integer(required=True)
+    next = fields.String(required=True, allow_none=True)
+
+
 blueprint = Blueprint("journal", __name__, description="The journal of received documents")
 
 
@@ -225,6 +254,23 @@ def journal(query: Mapping[str, Any]) -> dict[str, Any] | Response:
         ],
         "total": page.total,
         "next": page.next,
+    }
+
+
+@blueprint.route("/journal/refused", access=RouteAccess(Role.ADMIN, Role.ADMIN))
+@blueprint.arguments(RefusedQuery)
+@blueprint.response(200, RefusedReply)
+def refused(query: Mapping[str, Any]) -> dict[str, Any]:
+    """Requests with documents that were refused in the last day, newest first, for admins."""
+    service = current_service()
+    rows = service.refusals.kept(service.clock())
+    return {
+        "items": [
+            asdict(row) | {"at": iso(row.at), "last": iso(row.last)}
+            for row in rows[: query["limit"]]
+        ],
+        "total": len(rows),
+        "next": None,
     }
 
 

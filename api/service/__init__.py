@@ -6,6 +6,7 @@ In reading order:
              sources of a question: stores, a deadline, the state of projection; the state of the
              parts, for /status and /health
 ``storage``  disk space: its use by part and by job, its growth, the date when the disk is full
+``refusals`` refused documents: their lines in the log, and those of the last day
 """
 
 from __future__ import annotations

@@ -32,6 +32,7 @@ export const journal = {
     );
     if (!summary.ok) return summary;
     if (!list.ok) return list;
+    const refused = await api.get('/journal/refused', {}, 'page/refused'); // for admins
     const words = `${count(summary.data.received, 'document')} received`;
     return {
       ok: true,
@@ -41,13 +42,13 @@ export const journal = {
         reply: null,
         model: null,
         empty: null,
-        document: () => draw(context, summary.data, list.data),
+        document: () => draw(context, summary.data, list.data, refused.ok ? refused.data : null),
       },
     };
   },
 };
 
-function draw(context, summary, list) {
+function draw(context, summary, list, refused) {
   return element(
     'div',
     { class: 'document', 'data-testid': 'journal' },
@@ -68,6 +69,25 @@ function draw(context, summary, list) {
           `The newest ${formatNumber(list.items.length)} of ${formatNumber(list.total ?? 0)}.`,
         )
       : null,
+    refused?.total > 0 && refusals(refused),
+  );
+}
+
+/** Requests whose documents were refused: they are in no state. */
+function refusals({ items, total }) {
+  const rows = items.map((row) => [
+    [time(row.last), row.count > 1 && element('span', { class: 'muted block' }, `${count(row.count, 'time')} in a minute`)],
+    row.kind,
+    data(row.principal),
+    [element('span', { class: 'chip failed' }, row.reason), ' ', data(row.message)],
+    row.beginning && element('details', {}, element('summary', {}, 'Beginning'), element('pre', { class: 'mono' }, data(row.beginning))),
+  ]);
+  return element(
+    'div',
+    { 'data-testid': 'refused-requests' },
+    element('h3', {}, `Refused in the last day · ${formatNumber(total)}`),
+    table('Refused requests', ['Last', 'Kind', 'Sent by', 'Reason', 'Document'], rows, { class: 'documents' }),
+    total > items.length && element('p', { class: 'muted' }, `The newest ${formatNumber(items.length)} of ${formatNumber(total)}.`),
   );
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from api.http.errors import Reason
-from api.service.parts import Refusals
+from api.service.refusals import Refusals
 from collectors.kafka import KafkaRecord, read_record
 from graph_model.documents.files import Piece, recognise
 from graph_model.stores.documents import DocumentState
@@ -229,3 +229,39 @@ def test_a_client_that_repeats_itself_fills_no_log(caplog: pytest.LogCaptureFixt
     assert caplog.messages[0] == "plan of etl refused, invalid: id: expected a UUID"
     assert caplog.messages[-1].endswith("x… (995 more like it since the last line)")
     assert len(caplog.messages[-1]) < 400
+
+
+def refused(server: Headwater, key: dict[str, str]) -> list[dict[str, Any]]:
+    answer = server.client.get("/journal/refused", headers=key)
+    assert answer.status_code == 200
+    items: list[dict[str, Any]] = answer.get_json()["items"]
+    return items
+
+
+def test_an_admin_sees_what_was_refused_its_reason_and_its_beginning_masked(
+    server: Headwater,
+) -> None:
+    admin = server.make_key("admin", Role.ADMIN)
+    etl = server.make_key("etl", Role.PRODUCER)
+    text = b'{"eventType": "DONE", "job": {"name": "jdbc:x://u:geheim@h/d?password=geheim"}}'
+    for _ in range(3):
+        server.post(LINEAGE, text, JSON, headers=etl)
+    server.post(LINEAGE, text, JSON)
+    unknown, wrong = refused(server, admin)
+    assert (unknown["reason"], unknown["beginning"]) == ("unauthenticated", "")
+    assert (wrong["principal"], wrong["count"], wrong["reason"]) == ("etl", 3, "invalid")
+    assert wrong["beginning"].startswith('{"eventType": "DONE"')
+    assert "geheim" not in str(wrong)
+    assert server.client.get("/journal/refused", headers=etl).status_code == 403
+
+
+def test_the_newest_thousand_refusals_of_a_day_are_kept_in_rows_of_a_minute() -> None:
+    refusals = Refusals()
+    for caller in range(1_100):
+        for at in (0, 59_999):
+            refusals.keep("plan", Reason("invalid", "id"), str(caller), b"x" * 600, at)
+    rows = refusals.kept(60_000)
+    assert [len(rows), rows[0].principal, rows[-1].principal] == [1_000, "1099", "100"]
+    assert (rows[0].at, rows[0].last, rows[0].count) == (0, 59_999, 2)
+    assert len(rows[0].beginning) == 512
+    assert refusals.kept(2 * 86_400_000) == []

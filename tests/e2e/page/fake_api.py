@@ -456,6 +456,25 @@ _ROUTES: dict[str, Callable[[Scenario, Query], Reply]] = {
     "/quality-rules": _quality_rules,
     "/health/ready": lambda _scenario, _query: Reply(200, {"status": "ready"}),
     "/journal": _journal,
+    "/journal/refused": lambda _scenario, _query: Reply(
+        200,
+        {
+            "items": [
+                {
+                    "at": "2026-01-05T06:00:00.000Z",
+                    "last": "2026-01-05T06:00:30.000Z",
+                    "count": 3,
+                    "kind": "lineage",
+                    "reason": "invalid",
+                    "message": "eventType: expected one of START, COMPLETE",
+                    "principal": "etl",
+                    "beginning": '{"eventType": "DONE"}',
+                }
+            ],
+            "total": 1,
+            "next": None,
+        },
+    ),
     "/storage": _storage,
 }
 
@@ -505,6 +524,7 @@ _KNOWN: dict[str, set[str]] = {
     "/graph/datasets/*/versions": {"at", "limit", "cursor"},
     "/graph/datasets/*/changes": {"at", "since", "depth", "limit"},
     "/journal": {"state", "kind", "limit", "cursor", "summary"},
+    "/journal/refused": {"limit"},
     "/graph/columns/*": {"at"},
     "/layers": {"counts"},
     "/rules": {"version"},
