@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, Final, Protocol
 
 import re2  # type: ignore[import-untyped]
@@ -89,7 +88,6 @@ def escape_text(text: str) -> str:
     return escaped
 
 
-@lru_cache(maxsize=1_024)
 def _compile(pattern: str) -> Any:
     options = re2.Options()
     options.max_mem = _MEMORY

@@ -20,7 +20,6 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from graph_model.values import storable
@@ -46,7 +45,6 @@ def fold(path: str) -> str:
     return "".join(map(_fold_character, path))
 
 
-@lru_cache(maxsize=4096)
 def _fold_character(character: str) -> str:
     upper = character.upper()
     lower = (upper if len(upper) == 1 else character).lower()

@@ -126,17 +126,8 @@ def _split_table(uri: str, rules: Rules) -> tuple[str, str | None]:
     return split_table(uri, (*rules.jdbc_storage_words, *rules.jdbc_wrappers))
 
 
-@lru_cache(maxsize=1024)
-def _locate_cached(url: str, rules: Rules) -> Database:
-    return _locate(url, rules)
-
-
 def locate(url: str, rules: Rules) -> Database:
     """The database of a JDBC URL without its table."""
-    return _locate_cached(url, rules) if len(url) <= 2048 else _locate(url, rules)
-
-
-def _locate(url: str, rules: Rules) -> Database:
     name, rest = _driver_name(url[len("jdbc:") :], rules)
     driver = next((known for known in rules.jdbc_drivers if known.name == name), None)
     if driver is None:

@@ -403,11 +403,9 @@ def mask_literal(
     return value
 
 
-@lru_cache(maxsize=32)
 def _temporal(rules: Rules) -> dict[str, str]:
     return dict(rules.temporal_types)
 
 
-@lru_cache(maxsize=32)
 def _literals(rules: Rules) -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(pattern), sign) for pattern, sign in rules.literal_patterns)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
 from typing import Final
 
 from graph_model import identity
@@ -511,8 +510,6 @@ DEFAULT_RULES: Final = Rules()
 
 # Job names: from labels, else from the application name by the platform's rules.
 
-_NAMES_KEPT = 4_096
-
 
 @dataclass(frozen=True, slots=True)
 class JobName:
@@ -551,7 +548,6 @@ def _by_pattern(name: str, rules: Rules) -> str:
     return name if len(name) > LONGEST_MATCHED else _expanded(name, rules)
 
 
-@lru_cache(maxsize=_NAMES_KEPT)
 def _expanded(name: str, rules: Rules) -> str:
     for rule in rules.job_patterns:
         if groups := match_whole(rule.pattern, name):
@@ -559,7 +555,6 @@ def _expanded(name: str, rules: Rules) -> str:
     return name
 
 
-@lru_cache(maxsize=_NAMES_KEPT)
 def _is_shared(name: str, rules: Rules) -> bool:
     """Whether a rule for shared names produces this name, or leaves it unchanged."""
     for rule in rules.job_patterns:

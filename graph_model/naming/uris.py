@@ -344,18 +344,7 @@ def _store(scheme: str, rest: str, rules: Rules) -> str:
 # --- the properties of a canonical URI -----------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)
-def _describe_cached(uri: str, rules: Rules) -> _Description:
-    return _describe_uri(uri, rules)
-
-
 def _describe(uri: str, rules: Rules) -> _Description:
-    if len(uri) <= _CACHED_LENGTH:
-        return _describe_cached(uri, rules)
-    return _describe_uri(uri, rules)
-
-
-def _describe_uri(uri: str, rules: Rules) -> _Description:
     scheme, rest = _split_scheme(uri, rules)
     if scheme == "jdbc":
         return _Description("jdbc", jdbc.short_name(uri, rules), jdbc.has_authority(uri, rules))

@@ -68,7 +68,6 @@ def _members(kind: Any) -> tuple[tuple[str, str], ...]:
     return tuple((name, camel(name)) for name in names)
 
 
-@lru_cache(maxsize=512)
 def camel(name: str) -> str:
     """``last_run`` => ``lastRun``."""
     first, *rest = name.split("_")

@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Final
 
@@ -539,7 +538,6 @@ def text_width(text: str, letters: float) -> float:
     return letters * sum(map(_em, text))
 
 
-@lru_cache(maxsize=4096)
 def _broken(label: str, line: float) -> tuple[float, int]:
     """The width of the longest line and the number of lines."""
     whole = text_width(label, TITLE_LETTERS)
@@ -553,7 +551,6 @@ def _broken(label: str, line: float) -> tuple[float, int]:
     return best, 2
 
 
-@lru_cache(maxsize=1024)
 def _em(letter: str) -> float:
     if letter in _NARROW:
         return 0.38

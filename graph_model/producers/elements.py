@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
 from threading import Lock
 from typing import Any, Final, Literal, NamedTuple, Protocol, TypeGuard
 
@@ -199,7 +198,6 @@ MOST_EXTRA_CHARACTERS: Final = 20_000
 _MAX_LABEL_CHARACTERS: Final = 500
 _NO_LABELS: Final = "{}"
 _DAY_MS: Final = 86_400_000
-_DAYS_KEPT: Final = 4_096
 
 Labels = Mapping[str, Sequence[str]]
 
@@ -229,7 +227,6 @@ def run_elements(row: ExecutionRow) -> tuple[Vertex | Edge, ...]:
     )
 
 
-@lru_cache(maxsize=_DAYS_KEPT)
 def _elements_of_day(job: str, logical_plan: str, day: int) -> tuple[Vertex, Edge, Edge]:
     """The elements that all executions of a plan on one day share; ``day`` counts from 1970."""
     at = day * _DAY_MS

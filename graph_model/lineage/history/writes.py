@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
@@ -717,16 +716,11 @@ def _plans_to_compare(rows: Collection[SuccessfulWrite]) -> set[str]:
     }
 
 
-# The caches below are small: nearly all plans have the default.
-
-
-@lru_cache(maxsize=1_000)
 def _number_of_gaps(gaps: str) -> int:
     """The number of gaps in column lineage; gaps about replaced partitions do not count."""
     return sum(gap["code"] != labels.PARTITIONS_UNKNOWN for gap in json.loads(gaps))
 
 
-@lru_cache(maxsize=1_000)
 def _key_names(partition_keys: str) -> frozenset[str]:
     return frozenset(json.loads(partition_keys))
 

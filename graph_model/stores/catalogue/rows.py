@@ -426,9 +426,9 @@ def _unknown(connection: Connection, storage: Storage, batch: Batch) -> Batch:
     """The part of a batch that is not stored, or that is to take the place of a stored row;
     FactConflict for a stored row with the same key that does not agree.
     """
-    unknown = dict(batch)
+    unknown, key_of = dict(batch), _key_reader(storage)
     for known in _near(connection, storage, batch):
-        key = _key_reader(storage)(known)
+        key = key_of(known)
         asked = unknown.get(key)
         if asked is not None and (asked == known or _agreed(storage, known, asked) == known):
             del unknown[key]
@@ -476,7 +476,8 @@ def _keyed(storage: Storage) -> sa.Select[Any]:
 
 def _stored(connection: Connection, storage: Storage, batch: Sequence[Values]) -> list[Values]:
     """The rows of a batch that are stored with the same values, each once."""
-    near = _near(connection, storage, {_key_reader(storage)(values): values for values in batch})
+    key_of = _key_reader(storage)
+    near = _near(connection, storage, {key_of(values): values for values in batch})
     return sorted(set(batch).intersection(near))
 
 
@@ -522,7 +523,6 @@ def _field_names(storage: Storage) -> tuple[str, ...]:
     return fields
 
 
-@lru_cache
 def _key_reader(storage: Storage) -> Callable[[Values], Values]:
     return _reader(storage, storage.key)
 

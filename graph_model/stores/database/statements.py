@@ -6,7 +6,6 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
@@ -244,12 +243,7 @@ _Value = TypeVar("_Value")
 
 def insert_new(connection: Connection, table: sa.Table) -> sa.Insert:
     """An insert that leaves rows alone whose key is known."""
-    return _insert_new(connection.dialect.name, table)
-
-
-@lru_cache
-def _insert_new(dialect: str, table: sa.Table) -> sa.Insert:
-    if dialect == POSTGRESQL:
+    if connection.dialect.name == POSTGRESQL:
         return postgresql.insert(table).on_conflict_do_nothing()
     return sqlite.insert(table).on_conflict_do_nothing()
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache, partial
+from functools import partial
 from operator import itemgetter
 from threading import Lock
 from typing import Any, Final, TypeVar
@@ -112,7 +112,6 @@ _SPREAD: Final = 4
 """Bytes of a parsed value per character of its facet."""
 _LONGEST_RUN_ID: Final = 500  # keys of a database index, which bounds their length
 _LONGEST_FACET_NAME: Final = 200
-_SHORT: Final = 100
 _MOST_SET_ASIDE: Final = 20
 ENVELOPE: Final = frozenset({"_producer", "_schemaURL", "_deleted"})
 _Value = TypeVar("_Value")
@@ -293,14 +292,6 @@ def _read_transformation(fields: JsonObject, path: str) -> Transformation:
     kind, how = optional_text(fields, "type", path), optional_text(fields, "subtype", path)
     description = optional_text(fields, "description", path)
     masking = optional_flag(fields, "masking", path)
-    is_short = len(kind) + len(how) + len(description) <= _SHORT
-    make = _transformation if is_short else _transformation.__wrapped__
-    return make(kind, how, description, masking)
-
-
-@lru_cache(maxsize=256)
-def _transformation(kind: str, how: str, description: str, masking: bool) -> Transformation:
-    """Short ones are cached: the sources in a column lineage repeat a few transformations."""
     return Transformation(kind.strip().upper(), how.strip().upper(), description, masking)
 
 

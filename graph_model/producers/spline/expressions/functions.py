@@ -20,7 +20,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import lru_cache
 from typing import Any, Final
 
 from graph_model.producers.spline.documents import (
@@ -90,7 +89,6 @@ def canonical(function: Function) -> str:
     return _canonical(function.hint, function.class_name, function.name)
 
 
-@lru_cache(maxsize=4_096)  # a plan has few functions, each in many places
 def _canonical(hint: str, class_name: str, name: str) -> str:
     if hint == "expr.Alias":
         return "alias"
