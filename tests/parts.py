@@ -35,11 +35,11 @@ class Part:
 
 RANDOM: Final = "random"
 PARTS: Final = (
-    Part("spark-3.5", 600),
-    Part("spark-4.0", 400, ("build/spark4/.installed",)),
-    Part("spark-4.1", 500, ("build/spark41/.installed",)),
-    Part("spark-4.2", 420, ("build/spark42/.installed",)),
-    Part("spark-4.3", 280, ("build/spark43/.installed",)),
+    Part("spark-3.5", 690),
+    Part("spark-4.0", 490, ("build/spark4/.installed",)),
+    Part("spark-4.1", 590, ("build/spark41/.installed",)),
+    Part("spark-4.2", 510, ("build/spark42/.installed",)),
+    Part("spark-4.3", 370, ("build/spark43/.installed",)),
     Part("hudi", 90),
     Part("hive", 40),
     Part("connect", 60, ("build/spark41/.installed",)),
@@ -82,6 +82,10 @@ SOURCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("tests/fixtures/hive_tables/", ("hive",)),
     ("tests/fixtures/hudi_tables/", ("hudi",)),
     ("tests/fixtures/table_formats/", ("spark-3.5", "spark-4.0", "spark-4.1", "spark-4.2")),
+    (
+        "tests/fixtures/spark_jobs/",
+        ("spark-3.5", "spark-4.0", "spark-4.1", "spark-4.2", "spark-4.3"),
+    ),
     ("tests/e2e/notebooks/", ("notebooks",)),
     ("tests/e2e/openlineage/test_python.py", ("dbt",)),
     ("tests/e2e/openlineage/test_compatibility_suite.py", ("openlineage",)),

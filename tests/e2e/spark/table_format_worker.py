@@ -1,7 +1,7 @@
-"""A process that runs the jobs of ``tests/fixtures/table_formats/`` with the listener on, or, given
-Hudi's archive, those of ``tests/fixtures/hudi_tables/``, or, given none, ``hive_tables/``.
+"""A process that runs the jobs of a folder of ``tests/fixtures`` with the listener on: those of
+``table_formats``, ``hudi_tables``, ``hive_tables`` or ``spark_jobs``.
 
-    python -m tests.e2e.spark.table_format_worker ROOT SPARK DEPTH [JAR…]
+    python -m tests.e2e.spark.table_format_worker ROOT FOLDER SPARK DEPTH [JAR…]
 
 runs the topics in the order of their names in one session and writes ``ROOT/reports.json``:
 ``{topic: {job: {"error": null, "documents": [{"kind", "body"}, …]}}}``. A topic stands alone: it
@@ -28,6 +28,7 @@ _FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 FORMATS: Final = "table_formats"
 HUDI: Final = "hudi_tables"
 HIVE: Final = "hive_tables"
+PLAIN: Final = "spark_jobs"
 SOURCES: Final = "_source_tables"
 _DELTA_EXTENSION: Final = "io.delta.sql.DeltaSparkSessionExtension"
 _ICEBERG_EXTENSION: Final = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
@@ -53,16 +54,6 @@ def topics(folder: str = FORMATS) -> dict[str, Any]:
     return {path.stem: json.loads(path.read_text("utf-8")) for path in paths}
 
 
-def folder_of(jars: Sequence[str]) -> str:
-    """Hudi's catalog takes the place of Delta's, so its jobs have a session of their own.
-
-    Those over a Hive metastore need no archive: Spark has Hive's and Derby's.
-    """
-    if not jars:
-        return HIVE
-    return HUDI if any("hudi" in Path(jar).name for jar in jars) else FORMATS
-
-
 def jobs_on(jobs: Sequence[Mapping[str, Any]], spark: str, depth: str) -> list[Mapping[str, Any]]:
     """Those for that version of Spark; a job that names none is for all."""
     able = [
@@ -85,7 +76,7 @@ def runs_on(spark: str, statement: str) -> bool:
     return spark not in WITHOUT_ICEBERG or _ICEBERG.search(statement) is None
 
 
-def open_session(root: Path, jars: Sequence[str]) -> Any:
+def open_session(root: Path, folder: str, jars: Sequence[str]) -> Any:
     from pyspark.sql import SparkSession
 
     settings = {
@@ -99,17 +90,19 @@ def open_session(root: Path, jars: Sequence[str]) -> Any:
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "1",
         "spark.sql.warehouse.dir": str(root / "warehouse"),
-        "spark.driver.extraJavaOptions": f"-Dderby.stream.error.file={root}/derby.log",
+        # Each statement runs once or twice: compiling it well takes longer than running it.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
+        f"-Dderby.stream.error.file={root}/derby.log",
         "spark.jars": ",".join(jars),
-    } | _settings_of(jars, root)
+    } | _settings_of(folder, jars, root)
     builder = SparkSession.builder.master("local[1]").appName("table-formats")
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 
 
-def _settings_of(jars: Sequence[str], root: Path) -> dict[str, str]:
-    folder = folder_of(jars)
+def _settings_of(folder: str, jars: Sequence[str], root: Path) -> dict[str, str]:
+    """Hudi's catalog takes the place of Delta's, so its jobs have a session of their own."""
     if folder == HUDI:
         return _HUDI_SETTINGS
     if folder == HIVE:
@@ -118,6 +111,8 @@ def _settings_of(jars: Sequence[str], root: Path) -> dict[str, str]:
             "spark.sql.catalogImplementation": "hive",
             "spark.hadoop.javax.jdo.option.ConnectionURL": metastore,
         }
+    if not jars:
+        return {}
     return {
         "spark.databricks.delta.snapshotPartitions": "1",
         "spark.sql.extensions": _DELTA_EXTENSION,
@@ -160,14 +155,14 @@ class Jobs:
 
 
 def main(arguments: Sequence[str]) -> None:
-    folder, version, depth, *jars = arguments
-    root = Path(folder)
+    place, folder, version, depth, *jars = arguments
+    root = Path(place)
     told = root / "told.ndjson"
-    spark = open_session(root, jars)
+    spark = open_session(root, folder, jars)
     observation = observe(spark, f"file:{told}", namespace="tests", spill="")
     jobs = Jobs(spark, root)
     reports: dict[str, dict[str, Any]] = {}
-    for topic, listed in topics(folder_of(jars)).items():
+    for topic, listed in topics(folder).items():
         chosen = jobs_on(listed["jobs"], version, depth)
         setup = [statement for statement in listed["setup"] if runs_on(version, statement)]
         broken = _error_of(jobs, setup) if chosen or topic == SOURCES else None

@@ -20,7 +20,8 @@ LISTED: list[tuple[str, Mapping[str, Any]]] = [
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Reports:
     root = tmp_path_factory.mktemp("tables")
-    run_worker(python_of(_SPARK), "tests.e2e.spark.table_format_worker", root, _SPARK, EVERY)
+    worker = "tests.e2e.spark.table_format_worker"
+    run_worker(python_of(_SPARK), worker, root, HIVE, _SPARK, EVERY)
     return Reports(root, _SPARK)
 
 

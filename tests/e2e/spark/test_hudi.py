@@ -23,7 +23,7 @@ LISTED: list[tuple[str, Mapping[str, Any]]] = [
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Reports:
     python = python_of(_SPARK)
     root = tmp_path_factory.mktemp("tables")
-    arguments = (_SPARK, EVERY, hudi_jar(os.environ))
+    arguments = (HUDI, _SPARK, EVERY, hudi_jar(os.environ))
     said = run_worker(python, "tests.e2e.spark.table_format_worker", root, *arguments)
     assert "A write is not reported" not in said
     return Reports(root, _SPARK)

@@ -18,6 +18,7 @@ from graph_model.producers.spline.documents import read_plan
 from tests.e2e.spark.spark_jars import iceberg_jar, paths_for
 from tests.e2e.spark.table_format_worker import (
     EVERY,
+    FORMATS,
     SOME,
     WITHOUT_ICEBERG,
     expected_on,
@@ -60,7 +61,7 @@ def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     jars = paths_for(spark, os.environ)
     if spark not in WITHOUT_ICEBERG:
         jars.append(iceberg_jar(spark, os.environ))
-    arguments = (spark, depth, *jars)
+    arguments = (FORMATS, spark, depth, *jars)
     run_worker(python, "tests.e2e.spark.table_format_worker", root, *arguments, seconds=1_500)
     return Reports(root, spark)
 

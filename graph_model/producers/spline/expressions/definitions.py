@@ -136,7 +136,8 @@ _OPAQUE: Final = frozenset(
         "FlatMapGroupsInPandas", "FlatMapGroupsInPandasWithState", "FlatMapGroupsInR",
         "FlatMapGroupsInRWithArrow", "MapElements", "MapGroups", "MapInArrow", "MapInPandas",
         "MapPartitions", "MapPartitionsInR", "MapPartitionsInRWithArrow", "PythonMapInArrow",
-        "ScriptTransformation", "SerializeFromObject",
+        "ScriptTransformation", "SerializeFromObject", "TransformWithState",
+        "TransformWithStateInPandas", "TransformWithStateInPySpark",
     }
 )  # fmt: skip
 #: Where an operation lists the expressions of its whole output, in order.

@@ -1102,14 +1102,15 @@ def test_the_padding_of_char_columns_is_no_transformation() -> None:
     assert [d.expression for d in derive(built).derivations] == ["dept"]
 
 
-def test_an_opaque_operation_with_references_of_its_own_is_still_a_gap() -> None:
+@pytest.mark.parametrize("name", ["MapInPandas", "TransformWithStateInPySpark"])
+def test_an_opaque_operation_with_references_of_its_own_is_still_a_gap(name: str) -> None:
     plan = PlanBuilder()
     read = employees(plan)
     mine = plan.call("pythonudf", read["id"], read["dept"], params={"name": "f"})
-    plan.write(plan.operation("MapInPandas", read, output=[plan.column("z", mine)]))
+    plan.write(plan.operation(name, read, output=[plan.column("z", mine)]))
     built = plan.build()
     assert lineage(built) == {"z": {"id TRANSFORMATION", "dept TRANSFORMATION"}}
-    assert gaps(built) == {"opaque-operation: MapInPandas (operation 1)"}
+    assert gaps(built) == {f"opaque-operation: {name} (operation 1)"}
 
 
 def test_an_element_picked_by_a_column_takes_from_both_and_keeps_the_path() -> None:
