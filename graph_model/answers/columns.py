@@ -459,7 +459,9 @@ def describe_column(sources: Sources, column: str, at: int | None) -> ColumnPage
     """
     sources = open_node(sources, labels.COLUMN, column)
     catalogue = sources.catalogue
-    rows = catalogue.columns((column,))
+    rows = catalogue.columns((column,)) or tuple(
+        ColumnRow(key, *name) for key, name in sources.structure.joined.find((column,)).items()
+    )
     if not rows:
         raise NotFound("column", column)
     (row,) = rows

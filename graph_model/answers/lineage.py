@@ -19,7 +19,7 @@ from graph_model.answers.nodes import (
     location_of,
     show_view,
 )
-from graph_model.answers.sources import References, Sources, of_one_state
+from graph_model.answers.sources import JoinedColumns, References, Sources, of_one_state
 from graph_model.errors import InvalidReference
 from graph_model.lineage import Answer, ColumnNode, Lineage, PlanUse, Question, keep_ends
 from graph_model.lineage.history.history import History
@@ -230,7 +230,11 @@ def column_lineage(
     lineage = sources.lineage
     if column is not None:
         references = References(
-            sources.catalogue, sources.graph, sources.rules, lineage.history.columns.places
+            sources.catalogue,
+            sources.graph,
+            sources.rules,
+            lineage.history.columns.places,
+            JoinedColumns(sources.structure, lineage),
         )
         start = [references.column(dataset_id, column)]
         answer = lineage.ask_columns(start, question)

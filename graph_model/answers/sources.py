@@ -65,7 +65,12 @@ class Sources:
     @property
     def references(self) -> References:
         """Resolves the references that clients write for a node, hidden nodes included."""
-        return References(self.catalogue, self.graph, self.rules)
+        return References(
+            self.catalogue,
+            self.graph,
+            self.rules,
+            joined=JoinedColumns(self.structure, self.lineage),
+        )
 
     @property
     def lineage(self) -> Lineage:
@@ -120,6 +125,24 @@ def of_one_state(
     return asked
 
 
+class JoinedColumns:
+    """Columns of tables without a schema, which the catalogue's schemas of other tables give them
+    (``lineage.open_columns``): no document names them.
+    """
+
+    def __init__(self, structure: Structure, lineage: Lineage) -> None:
+        self._structure = structure
+        self._lineage = lineage
+
+    def is_known(self, column: str) -> bool:
+        """Whether an answer of this process has had the column (an id)."""
+        return bool(self._structure.joined.find((column,)))
+
+    def of(self, dataset: str) -> set[str]:
+        """The ids of all columns that the dataset has now."""
+        return {column.id for column in self._lineage.columns_of(dataset, None)}
+
+
 EXPECTED: Final = (
     "an id, dataset:<uri>, dataset:<scope>@<uri>, column:<uri>#<path> or job:<namespace>/<name>"
 )
@@ -129,7 +152,8 @@ _NODE_KINDS: Final = (labels.DATASET, labels.COLUMN, labels.JOB)
 class References:
     """Resolves references against one catalogue and one graph.
 
-    ``listed`` returns those of some columns (ids) that a schema has.
+    ``listed`` returns those of some columns (ids) that a schema has; ``joined`` knows those that
+    only answers have, None: they are not found.
     """
 
     def __init__(
@@ -138,11 +162,13 @@ class References:
         graph: GraphReader,
         rules: Rules = naming.DEFAULT_RULES,
         listed: Callable[[Collection[str]], Collection[object]] | None = None,
+        joined: JoinedColumns | None = None,
     ) -> None:
         self._catalogue = catalogue
         self._graph = graph
         self._rules = rules
         self._listed = listed or catalogue.columns
+        self._joined = joined
 
     def resolve(self, reference: str, at: int | None = None) -> str:
         """The id of an existing dataset, column or job.
@@ -196,6 +222,10 @@ class References:
             for key in dict.fromkeys(identity.column_id(called, path) for path in paths):
                 if self._has_column(key):
                     return key
+        joined = self._joined.of(dataset) if self._joined is not None else ()
+        for key in (identity.column_id(dataset, path) for path in paths):
+            if key in joined:
+                return key
         raise NotFound("column", path)
 
     def _called(self, dataset: str) -> Iterator[str]:
@@ -217,7 +247,9 @@ class References:
 
     def _has_column(self, key: str) -> bool:
         """A column that no schema lists exists only in the graph."""
-        return bool(self._listed((key,)) or self._graph.vertices((key,)))
+        if self._listed((key,)) or self._graph.vertices((key,)):
+            return True
+        return self._joined is not None and self._joined.is_known(key)
 
     def _rows(self, uri: str) -> tuple[DatasetRow, ...]:
         """The datasets with this URI; otherwise those to which an OpenLineage client gives this

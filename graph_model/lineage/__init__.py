@@ -20,6 +20,8 @@ In reading order:
                 columns up and down: derivations of the executions that the table walk relates
 ``column_derivations``
                 a column at a moment and a derivation between two, each read from the graph once
+``open_columns``
+                columns that the text of a query leaves open, joined with the catalogue's schemas
 ``chains``      chains of states that are short enough, and the shortest of a walk; chains between
                 columns as one edge from end to end (pure)
 ``inventory``   the columns of tables at a time: those of the newest schema and of lineage

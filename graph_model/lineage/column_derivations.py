@@ -177,15 +177,26 @@ class DerivationReader:
         self._learn_sources(derived)
         return derived
 
-    def derivations_out_of(self, columns: Collection[str], structs: Collection[str]) -> list[Edge]:
+    def derivations_out_of(
+        self, columns: Collection[str], structs: Collection[str]
+    ) -> tuple[list[Edge], list[Edge]]:
         """The derivations out of these columns (ids), and out of the structs around them where the
-        edge names the fields that it leads into.
+        edge names the fields that it leads into; the edges ``supplies`` out of their tables.
         """
+        tables = {self.names[column][0] for column in columns}
         page = self._evidence.graph.edges(
-            {*columns, *structs}, Direction.DOWNSTREAM, (labels.DERIVES,), HUB_LIMIT
+            {*columns, *structs, *tables},
+            Direction.DOWNSTREAM,
+            (labels.DERIVES, labels.SUPPLIES),
+            HUB_LIMIT,
         )
         self._evidence.bounds.note_hub(page.cut)
-        return [edge for edge in page.edges if edge.out_id in columns or edge.value("fields")]
+        derived = [
+            edge
+            for edge in page.edges
+            if edge.label == labels.DERIVES and (edge.out_id in columns or edge.value("fields"))
+        ]
+        return derived, [edge for edge in page.edges if edge.label == labels.SUPPLIES]
 
     def _edges_into(self, columns: Collection[str]) -> EdgePage:
         if not columns:
@@ -317,6 +328,7 @@ class DerivationReader:
         """Column ids -> their names; unknown ids are left out."""
         new = set(columns) - self.names.keys()
         kept = self._evidence.structure.columns.find(new)
+        kept |= self._evidence.structure.joined.find(new - kept.keys())
         read = self._read_names(new - kept.keys())
         self._evidence.structure.columns.keep(read)
         self.names |= kept | read
@@ -331,6 +343,10 @@ class DerivationReader:
             values = dict(vertex.properties)
             names[vertex.id] = str(values.get("dataset_id", "")), str(values.get("path", ""))
         return names
+
+    def every_column(self, table: str) -> set[Name]:
+        """All columns ever reported for a table."""
+        return self._inventory.ever((table,))
 
     def note_every_name(self, columns: Collection[Name]) -> set[str]:
         """The ids of these columns under every name that their tables ever had."""

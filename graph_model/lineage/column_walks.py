@@ -42,6 +42,7 @@ from graph_model.lineage.column_derivations import (
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.visible_write_reader import end_of, moment_of
 from graph_model.lineage.inventory import Inventory, Name, holders
+from graph_model.lineage.open_columns import OpenColumns
 from graph_model.lineage.questions import (
     CANDIDATE_LIMIT,
     TEXT_LIMIT,
@@ -93,9 +94,15 @@ class StepHops:
     """
 
     def __init__(
-        self, reader: DerivationReader, derivations: Derivations, *, indirect: bool
+        self,
+        reader: DerivationReader,
+        derivations: Derivations,
+        opens: OpenColumns,
+        *,
+        indirect: bool,
     ) -> None:
         self._reader = reader
+        self._opens = opens
         self._derivations = derivations
         self._indirect = indirect
         self._field_sources: dict[WrittenColumn, naming.FieldSources[Edge]] = {}
@@ -127,7 +134,7 @@ class StepHops:
             for flow in self._flows(cell.path, step)
             if is_followed(flow.edge, indirect=self._indirect)
         ]
-        if self._indirect and self._reader.row_influences[step.logical_plan]:
+        if self._indirect and self._influences_of(step):
             own = self._writes(cell.path, step)
             if own or self._writes_any_holder(cell.path, step):
                 flows += self._flows_into_rows(step, own=own)
@@ -180,6 +187,16 @@ class StepHops:
                     (edge.id, source): _Flow(edge, source, own=False) for edge, source in sources
                 }
                 yield from flows.values()
+        if self._opens.of(step):
+            yield from self._open_flows(path, step)
+
+    def _open_flows(self, path: str, step: Step) -> Iterator[_Flow]:
+        """The joined derivations into a column and the structs around it."""
+        for holder in holders(path):
+            below = path[len(holder) :]
+            for edge, source in self._opens.into(step, holder):
+                field = source + below if edge.value("fields") else source
+                yield _Flow(edge, field, own=not below)
 
     def _sources_by_field(self, struct: WrittenColumn) -> naming.FieldSources[Edge]:
         """The derivations into a struct by its fields: read once for all of its fields."""
@@ -197,9 +214,13 @@ class StepHops:
         names = self._reader.names
         return [
             _Flow(_as_column_edge(edge), names[edge.out_id][1], own)
-            for edge in self._reader.row_influences[step.logical_plan]
+            for edge in self._influences_of(step)
             if edge.out_id in names
         ]
+
+    def _influences_of(self, step: Step) -> list[Edge]:
+        known = self._reader.row_influences[step.logical_plan]
+        return [*known, *self._opens.influences(step)] if self._opens.of(step) else known
 
     def _writes_any_holder(self, path: str, step: Step) -> bool:
         """Whether the step's plan writes this column or a struct around it."""
@@ -210,8 +231,10 @@ class StepHops:
         leads into it.
         """
         name, plan = (step.target, path), step.logical_plan
-        return name in self._reader.outputs.get(plan, ()) or bool(
-            self._derivations.get((plan, column_id(name)))
+        return (
+            name in self._reader.outputs.get(plan, ())
+            or bool(self._derivations.get((plan, column_id(name))))
+            or (self._opens.of(step) and path in self._opens.targets(step))
         )
 
     # --- the columns that they come from
@@ -317,6 +340,7 @@ def _as_column_edge(influence: Edge) -> Edge:
             ("how", how),
             ("kind", labels.kind_of(how)),
             ("logical_plan", influence.in_id),
+            *((("joined", True),) if values.get("joined") else ()),
         ),
     )
 
@@ -444,7 +468,10 @@ class ColumnWalks:
         self._inventory = Inventory(evidence)
         self._indirect = indirect
         self._reader = DerivationReader(evidence)
-        self._hops = StepHops(self._reader, self._reader.derivations, indirect=indirect)
+        self._opens = OpenColumns(evidence, self._reader)
+        self._hops = StepHops(
+            self._reader, self._reader.derivations, self._opens, indirect=indirect
+        )
         self._known_candidates: dict[tuple[frozenset[Name], int], _Candidates] = {}
         self._known_readers: dict[frozenset[str], frozenset[str]] = {}  # by tables
 
@@ -487,7 +514,7 @@ class ColumnWalks:
             findings.add_edges_inside(shared.writes(hops))
             frontier = {hop.source for hop in read if hop.source in drawn} - visited
             visited |= frontier
-        findings.folded |= walk.folded
+        findings.folded |= walk.folded or self._opens.folded
 
     def downstream(
         self,
@@ -504,7 +531,9 @@ class ColumnWalks:
         candidates = self._candidates_of(start, question)
         reading = self._readers(start, candidates, question) if question.depth else frozenset()
         walk = self._walk(end_of(question.at), candidates.plans | reading, question.reach)
-        among_candidates = StepHops(self._reader, candidates.derivations, indirect=self._indirect)
+        among_candidates = StepHops(
+            self._reader, candidates.derivations, self._opens, indirect=self._indirect
+        )
         beside = shared.beside(candidates.columns) if reading else set()
         read_columns = {*start, *candidates.columns, *beside, *shared.beside(start)}
         hops = self._hops_to_readers(walk, reading, read_columns, question.at)
@@ -522,7 +551,7 @@ class ColumnWalks:
         if shared.beside(start):
             hops = {cell: [*some, *shared.reads(some, start)] for cell, some in hops.items()}
         _draw(start, question, findings, hops, roots)
-        findings.folded |= walk.folded
+        findings.folded |= walk.folded or self._opens.folded
 
     def _shared(self, question: Question) -> SharedColumns:
         return SharedColumns(self._evidence, question.at)
@@ -540,6 +569,7 @@ class ColumnWalks:
     ) -> dict[Cell, list[Hop]]:
         """Per cell the hops into it: all of them, or only those among the candidates."""
         steps = walk.expand({cell.moment for cell in cells})
+        self._opens.learn((step for some in steps.values() for step in some), walk.until)
         pairs = [(cell, step) for cell in cells for step in steps[cell.moment]]
         if among_candidates is None:
             self._reader.learn_derivations_into(pairs)
@@ -568,16 +598,26 @@ class ColumnWalks:
             if not frontier or self._evidence.bounds.over():
                 break
             ids = self._reader.note_every_name(frontier)
-            edges = self._derivations_out_of(frontier, ids)
+            edges, supplies = self._derivations_out_of(frontier, ids)
             for edge in edges:
                 written = written_column(edge)
                 derivations[written].append(edge)
                 plans.add(written[0])
             targets = set(self._reader.learn_names({edge.in_id for edge in edges}).values())
+            if supplies:
+                self._opens.asked_before(end_of(question.at))
+                plans |= {supplied.in_id for supplied in supplies}
+                named = [self._reader.names[column] for column in ids]
+                targets |= self._opens.fed_by(supplies, named)
             if self._indirect:
                 influenced = self._reader.learn_influenced_plans(ids)
+                influenced |= {edge.in_id for edge in supplies if not edge.value("target")}
                 plans |= influenced
-                targets |= {name for plan in influenced for name in self._reader.outputs[plan]}
+                targets |= {
+                    name for plan in influenced for name in self._reader.outputs.get(plan, ())
+                }
+                self._opens.asked_before(end_of(question.at))
+                targets |= self._opens.possible_outputs(influenced)
             located = self._inventory.ever_located_with_fields(targets)
             beside = shared.beside(located)
             frontier = (located | beside) - visited
@@ -588,13 +628,18 @@ class ColumnWalks:
         by_column = {column: tuple(into) for column, into in derivations.items()}
         return _Candidates(columns, plans, by_column)
 
-    def _derivations_out_of(self, columns: Collection[Name], ids: Set[str]) -> list[Edge]:
-        """The followed derivations out of these columns, and out of the structs around them; the
-        ``ids`` are those of the columns under every name.
+    def _derivations_out_of(
+        self, columns: Collection[Name], ids: Set[str]
+    ) -> tuple[list[Edge], list[Edge]]:
+        """The followed derivations out of these columns, and out of the structs around them, and
+        the followed edges ``supplies``; the ``ids`` are those of the columns under every name.
         """
         structs = self._reader.note_every_name(structs_around(columns)) - ids
-        edges = self._reader.derivations_out_of(ids, structs)
-        return [edge for edge in edges if is_followed(edge, indirect=self._indirect)]
+        derived, supplies = self._reader.derivations_out_of(ids, structs)
+        return (
+            [edge for edge in derived if is_followed(edge, indirect=self._indirect)],
+            [edge for edge in supplies if is_followed(edge, indirect=self._indirect)],
+        )
 
     # --- readers of tables
 
@@ -654,12 +699,20 @@ class ColumnWalks:
     # --- inside the tables of an answer
 
     def inside(
-        self, steps: Mapping[str, Collection[Step]], listed: Set[Name]
+        self,
+        steps: Mapping[str, Collection[Step]],
+        listed: Set[Name],
+        walked: Iterable[Step],
+        at: int | None,
     ) -> tuple[set[Name], list[Edge]]:
         """The columns of the drawn datasets, and the derivations between them by the steps into
         each dataset. The columns are those ``listed``, those that the steps derive, with the known
-        fields of these, and the sources of these derivations.
+        fields of these, and the sources of these derivations. ``walked`` are the steps with the
+        times of their reads.
         """
+        walked = list(walked)
+        self._opens.learn(walked, end_of(at))
+        self._opens.note_merged(steps, walked)
         plans = {step.logical_plan for some in steps.values() for step in some}
         self._reader.learn_derivations_of(plans)
         if self._indirect:
@@ -672,8 +725,14 @@ class ColumnWalks:
                 targets.add(cell.name)
                 names |= {hop.source.name for hop in hops}
         names |= targets | self._inventory.fields(targets - names)
+        opened = {
+            (dataset, path)
+            for dataset, some in steps.items()
+            for step in some
+            for path in self._opens.targets(step)
+        }
         # a location that shares files with another one may lack its columns
-        names = {*listed, *self._inventory.known(names - listed)}
+        names = {*listed, *opened, *self._inventory.known(names - listed - opened)}
         per_step = [(cell, hops) for cell, hops in per_step if cell.name in names]
         per_step += self._hops.into(set(_with_steps(names, steps)).difference(written))
         return names, [hop.edge for _, hops in per_step for hop in hops]
@@ -689,9 +748,18 @@ class ColumnWalks:
             (cell_at((dataset, path), None), step)
             for dataset, some in steps.items()
             for step in some
-            for called, path in written[step.logical_plan]
-            if called == step.target
+            for path in {
+                *(path for called, path in written[step.logical_plan] if called == step.target),
+                *self._opens.targets(step),
+            }
         ]
+
+    def opened(self, tables: Collection[str], at: int | None) -> set[Name]:
+        """The columns of tables without a schema that the texts of their writes leave open."""
+        if not tables:
+            return set()
+        moments = {moment_of(table, at) for table in tables}
+        return self._opens.columns_of(moments, end_of(at))
 
     # --- the number of influences on columns
 
@@ -707,6 +775,7 @@ class ColumnWalks:
         steps: defaultdict[str, set[Step]] = defaultdict(set)
         for moment, some in walk.expand(moments).items():
             steps[moment.dataset].update(some)
+        self._opens.learn((step for some in steps.values() for step in some), walk.until)
         pairs = _with_steps(names, steps)
         self._reader.learn_derivations_into(pairs)
         self._reader.learn_influences({step.logical_plan for _, step in pairs})
@@ -905,6 +974,7 @@ def fold_column_edges(
     texts: dict[tuple[str, str, str, str], dict[str, set[str]]] = {}  # by plan
     unmasked: dict[tuple[str, str, str, str], set[str]] = {}
     were_seen = set[tuple[str, str, str, str]]()
+    documented = set[tuple[str, str, str, str]]()
     for edge in edges:
         values = dict(edge.properties)
         key = (edge.out_id, edge.in_id, str(values["kind"]), str(values["how"]))
@@ -914,8 +984,17 @@ def fold_column_edges(
             unmasked.setdefault(key, set()).add(str(values["logical_plan"]))
         if seen is None or edge.id in seen:
             were_seen.add(key)
+        if values.get("joined") is not True:
+            documented.add(key)
     return [
-        _fold(key, texts[key], hidden_plans, unmasked.get(key, ()), seen=key in were_seen)
+        _fold(
+            key,
+            texts[key],
+            hidden_plans,
+            unmasked.get(key, ()),
+            seen=key in were_seen,
+            joined=key not in documented,
+        )
         for key in sorted(texts)
     ]
 
@@ -927,9 +1006,10 @@ def _fold(
     unmasked: Collection[str],
     *,
     seen: bool,
+    joined: bool,
 ) -> ColumnEdge:
     plans = sorted(texts.keys() - set(hidden_plans)) or sorted(texts)
     expressions = {text for plan in plans for text in texts[plan] if text}
     text = labels.BETWEEN_EXPRESSIONS.join(sorted(expressions))
     masking = set(unmasked).isdisjoint(plans)
-    return ColumnEdge(*key, text, tuple(plans), masking=masking, seen=seen)
+    return ColumnEdge(*key, text, tuple(plans), masking=masking, seen=seen, joined=joined)

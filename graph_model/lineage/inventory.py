@@ -41,10 +41,15 @@ class _VisibleWrite(NamedTuple):
 
 
 class Inventory:
-    """The columns of tables; the bounds of the evidence note what truncated a result."""
+    """The columns of tables; the bounds of the evidence note what truncated a result.
+
+    ``without_schema``: the tables (ids) whose ``columns`` were asked, and of which no schema was
+    visible at the time.
+    """
 
     def __init__(self, evidence: WalkEvidence) -> None:
         self._evidence = evidence
+        self.without_schema: set[str] = set()
 
     def columns(self, datasets: Collection[str], at: int | None) -> set[Name]:
         """All columns of these datasets at the time, nested ones included.
@@ -53,6 +58,7 @@ class Inventory:
         reported column, none to the graph.
         """
         listed = self._listed(datasets, at)
+        self.without_schema |= set(datasets).difference(dataset for dataset, _ in listed)
         rows = self._rows(datasets)
         reported = self._placed(rows, datasets)
         unlisted = {

@@ -334,8 +334,9 @@ class Lineage:
         """
         columns = ColumnWalks(evidence, indirect=question.indirect)
         drawn = findings.datasets.difference(self._hidden)
-        listed = Inventory(evidence).columns(drawn, question.at)
-        names, edges = columns.inside(_drawn_steps(findings), listed)
+        listed = _columns_at(evidence, columns, drawn, question.at)
+        walked = (step for _, step in findings.steps)
+        names, edges = columns.inside(_drawn_steps(findings), listed, walked, question.at)
         names = {name for name in names if name[0] not in self._hidden}
         names = _within(names, evidence.bounds)
         nodes = {column_id(name): node_of(name) for name in names}
@@ -412,14 +413,15 @@ class Lineage:
         columns = ColumnWalks(evidence, indirect=question.indirect)
         inventory = Inventory(evidence)
         places = self._places(datasets, question.at)
-        names = inventory.columns(places, question.at)
+        names = _columns_at(evidence, columns, places, question.at)
         optional = {name for name in inventory.ever(places) if name not in names}
         findings = ColumnFindings(question.limit, evidence.bounds, hidden=self._hidden)
         return self._ask_columns(columns, names, optional, question, findings)
 
     def columns_of(self, dataset: str, at: int | None) -> tuple[ColumnNode, ...]:
         """The columns of a dataset (an id): of its schema, and those that only lineage names."""
-        names = Inventory(self._evidence()).columns((dataset,), at)
+        evidence = self._evidence()
+        names = _columns_at(evidence, ColumnWalks(evidence, indirect=False), (dataset,), at)
         return tuple(node_of(name) for name in sorted(names))
 
     def columns_at(self, datasets: Collection[str], at: int | None) -> dict[str, set[str]]:
@@ -496,6 +498,15 @@ class Lineage:
             len(more - known - set(self._hidden)),
             evidence.bounds.partial is not None,
         )
+
+
+def _columns_at(
+    evidence: WalkEvidence, columns: ColumnWalks, datasets: Collection[str], at: int | None
+) -> set[Name]:
+    """The columns of these datasets at the time; of those without a schema also the open ones."""
+    inventory = Inventory(evidence)
+    names = inventory.columns(datasets, at)
+    return names | columns.opened(inventory.without_schema, at)
 
 
 def _plans_behind(findings: ColumnFindings) -> set[str]:

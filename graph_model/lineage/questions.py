@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from graph_model import labels
 from graph_model.lineage.history.writes import LOCATION_LIMIT
 from graph_model.stores.graph import Direction, GraphReader
 
@@ -68,7 +69,7 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Partial:
     """The bound that truncated an answer: ``nodes``, ``edges``, ``bytes``, ``time``, ``hub``,
-    ``locations`` or ``rebuilding``.
+    ``locations``, ``open-columns`` or ``rebuilding``.
     """
 
     reason: str
@@ -113,8 +114,9 @@ class ColumnEdge(NamedTuple):
 
     ``hops``: the number of steps of a chain that is drawn as one edge (``ends``). ``masking``:
     every plan behind it masks the value; of a chain of several steps it is not known. ``seen``: as
-    of a PlanUse. A picture marks it: with the ``jobs`` of its plans (ids), its ``route``, and
-    whether no run is behind it, only a declaration.
+    of a PlanUse. ``joined``: no document has it, schemas of the catalogue have (``open_columns``).
+    A picture marks it: with the ``jobs`` of its plans (ids), its ``route``, and whether no run is
+    behind it, only a declaration.
     """
 
     source: str
@@ -129,6 +131,7 @@ class ColumnEdge(NamedTuple):
     jobs: tuple[str, ...] = ()
     route: Route | None = None
     declared: bool = False
+    joined: bool = False
 
     @property
     def id(self) -> str:
@@ -251,6 +254,9 @@ CANDIDATE_LIMIT: Final = 20_000
 TEXT_LIMIT: Final = 20_000_000
 
 
+_OF_A_DATASET: Final = ("hub", "locations", labels.OPEN_COLUMNS)
+
+
 class Bounds:
     """The time limit and the other bounds. ``partial`` is the first bound that was reached."""
 
@@ -279,10 +285,10 @@ class Bounds:
 
     def over(self) -> bool:
         """Whether to stop: the time limit has passed, or a bound was reached that is not one of a
-        single dataset (``hub``, ``locations``).
+        single dataset (``hub``, ``locations``, ``open-columns``).
         """
         self.late()
-        return self.partial is not None and self.partial.reason not in ("hub", "locations")
+        return self.partial is not None and self.partial.reason not in _OF_A_DATASET
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,12 +68,13 @@ class PlacedDataset(NamedTuple):
 
 
 class Structure:
-    """Datasets, plans, columns and schemas, of some 85 MB at most.
+    """Datasets, plans, columns and schemas, of some 90 MB at most.
 
     ``complete``: the logical plans that have their marker. ``sources``: the inputs of such a plan,
     each with the origin of its edge.
     ``plans``: a plan's row. ``datasets``: a dataset and its place. ``columns``: the dataset and
-    path behind a column's id. ``derivations``: by (logical plan, column) the edges into it.
+    path behind a column's id; ``joined`` of those that only answers have (``open_columns``).
+    ``derivations``: by (logical plan, column) the edges into it.
     ``spellings``: by the id of a schema its columns by their paths.
     """
 
@@ -92,6 +93,9 @@ class Structure:
         )
         self.columns: StructureCache[str, tuple[str, str]] = StructureCache(
             10 * _MEGABYTE, _weight_of_ids
+        )
+        self.joined: StructureCache[str, tuple[str, str]] = StructureCache(
+            5 * _MEGABYTE, _weight_of_ids
         )
         self.derivations: StructureCache[tuple[str, str], tuple[Edge, ...]] = StructureCache(
             20 * _MEGABYTE, _weight_of_edges

@@ -72,7 +72,7 @@ class Walk:
         columns: bool = False,
     ) -> None:
         self._evidence = evidence
-        self._until = until
+        self._until = self.until = until
         self._plans = plans
         self._columns = columns
         self._sources: dict[str, tuple[str, ...] | None] = {}  # sorted; None: not complete

@@ -131,6 +131,7 @@ def _edge(edge: FeedEdge | ColumnEdge) -> dict[str, Any]:
         chain: dict[str, Any] = {} if edge.hops is None else {"hops": edge.hops}
         chain |= {"masking": True} if edge.masking else {}
         chain |= {} if edge.seen else {"seen": False}
+        chain |= {"joined": True} if edge.joined else {}
         return _between(edge, edge.kind) | {
             "how": edge.how,
             "expression": edge.expression,

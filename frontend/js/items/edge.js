@@ -25,6 +25,7 @@ export function describeLink(context, model, item) {
         ['From', endLink(ends[0])],
         ['To', endLink(ends[1])],
         ['How', column && howChip(edge)],
+        ['Joined', edge.joined && 'by the schemas of the catalogue: the text of the query leaves the column open'],
         ['Masked', edge.masking && 'by every plan behind this step'],
         ['Origin', edge.origin === 'declared' && 'declared by a person: no run tells of it'],
         ['Flow', edge.seen === false && 'not seen yet: a next run would bring it'],

@@ -213,7 +213,7 @@ function edgeTable(model) {
 function drawEdge(model, { from, to, change, edge }) {
   const way =
     edge.kind === 'feeds' ? 'feeds' : `${howWord(edge.how)}${edge.kind === 'INDIRECT' ? ' (indirect)' : ''}`;
-  const how = `${way}${edge.origin === 'declared' ? ' (declared)' : ''}${edge.seen === false ? ' (not seen yet)' : ''}${edge.attempted ? ' (attempted)' : ''}`;
+  const how = `${way}${edge.origin === 'declared' ? ' (declared)' : ''}${edge.joined ? ' (joined by schemas)' : ''}${edge.seen === false ? ' (not seen yet)' : ''}${edge.attempted ? ' (attempted)' : ''}`;
   const text = edge.expression ?? edge.modes?.join(', ') ?? '';
   return element(
     'tr',

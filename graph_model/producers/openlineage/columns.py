@@ -64,7 +64,7 @@ class RunInfluence:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class OpenColumns:
+class ReportedOpen:
     """What a text leaves open (``graph_model.sql.SqlOpen``), between datasets (ids) and the paths
     of their columns. ``target`` is "" for a condition of the whole statement.
     """
@@ -121,7 +121,7 @@ class ColumnEdges:
     """Gathers the column edges of one output."""
 
     origin: str
-    opens: set[OpenColumns] = field(default_factory=set)
+    opens: set[ReportedOpen] = field(default_factory=set)
     _flows: dict[tuple[Column, Column, str, str], _Texts] = field(default_factory=dict)
     _influences: dict[tuple[Column, str], _Texts] = field(default_factory=dict)
 

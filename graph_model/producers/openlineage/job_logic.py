@@ -37,9 +37,9 @@ from graph_model.producers.elements import (
 from graph_model.producers.openlineage.columns import (
     SQL_GAPS,
     ColumnEdges,
-    OpenColumns,
     OpenFields,
     ReportedFlow,
+    ReportedOpen,
     RunInfluence,
     TextLineage,
     read_text,
@@ -109,7 +109,7 @@ class RunLogic:
     links: tuple[tuple[JobName, JobLink], ...]
     gaps: tuple[tuple[str, str], ...]
     origin: str
-    opens: tuple[OpenColumns, ...] = ()
+    opens: tuple[ReportedOpen, ...] = ()
 
     def fingerprint(self) -> str:
         """128 bits in hex over everything here but the job, which the plan's id has anyway."""
@@ -128,7 +128,7 @@ class RunLogic:
             [(link.source, link.column) for _, link in self.links],
             self.gaps,
             self.origin,
-            *([[getattr(o, name) for name in OpenColumns.__slots__] for o in self.opens]),
+            *([[getattr(o, name) for name in ReportedOpen.__slots__] for o in self.opens]),
         )
 
     @property
@@ -496,7 +496,7 @@ class _Reader:
         if read.gaps:
             draft.gaps.add((SQL_GAPS, ", ".join(read.gaps)))
 
-    def _open_columns(self, item: OpenFields, target: DatasetUse) -> Iterator[OpenColumns]:
+    def _open_columns(self, item: OpenFields, target: DatasetUse) -> Iterator[ReportedOpen]:
         """Nothing where the tables are one for the event's identity, or one is several."""
         source = self.sources.use(*item.source)
         among = {self.sources.use(*key).id for key in item.among}
@@ -504,7 +504,7 @@ class _Reader:
         if len(among) != len(item.among):
             return
         star = sql.path == labels.ANY_COLUMN
-        yield OpenColumns(
+        yield ReportedOpen(
             source.id,
             sql.path if star else source.column(sql.path)[1],
             item.target if star or not item.target else target.column(item.target)[1],

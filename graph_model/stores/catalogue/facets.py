@@ -372,6 +372,14 @@ class SchemaHistory(NodeLookup):
                 chosen[dataset] = schema
         return chosen
 
+    def changed_schemas(self, datasets: Collection[str]) -> set[str]:
+        """Those of the datasets whose newest schema depends on the time: they have several, or one
+        from events about them alone.
+        """
+        with self._read() as connection:
+            described = {row[0] for row in rows_for(connection, _described(), datasets)}
+            return described | (set(datasets) - _only_schemas(connection, datasets).keys())
+
     def schema_uses(self, dataset: str, limit: int = 5_000) -> tuple[SchemaUseRow, ...]:
         """The plans that read or write a dataset, with their schemas; writing plans come first."""
         columns = schema_uses.c
