@@ -8,8 +8,14 @@
  */
 export function closeWhenLeft(menu) {
   const close = () => menu.removeAttribute('open');
-  document.addEventListener('pointerdown', ({ target }) => {
+  /** @param {PointerEvent} event */
+  const leave = ({ target }) => {
     if (!(target instanceof Node && menu.contains(target))) close();
+  };
+  menu.addEventListener('toggle', () => {
+    // only while it is open: a document that listened for ever would hold the menus of all views
+    if (menu.hasAttribute('open')) document.addEventListener('pointerdown', leave);
+    else document.removeEventListener('pointerdown', leave);
   });
   menu.addEventListener('focusout', ({ relatedTarget }) => {
     if (relatedTarget instanceof Node && !menu.contains(relatedTarget)) close();

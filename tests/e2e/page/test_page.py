@@ -775,6 +775,24 @@ def test_columns_across_jobs_tell_the_expression_of_every_hop(page: Page, api: F
     assert (question["column"], question["depth"]) == ("total_compensation", "10")
 
 
+def test_a_view_that_is_left_listens_to_nothing(page: Page, api: FakeApi) -> None:
+    page.goto(LINEAGE)
+    wait_for(page)
+    session = page.context.new_cdp_session(page)
+    numbers = []
+    for _ in range(3):
+        page.get_by_role("link", name="Graph", exact=True).click()
+        expect(page.locator('body[data-view="overview"]')).to_be_visible()
+        wait_for(page)
+        page.go_back()
+        expect(page.locator('body[data-view="lineage"]')).to_be_visible()
+        wait_for(page)
+        document = session.send("Runtime.evaluate", {"expression": "document"})["result"]
+        asked = {"objectId": document["objectId"]}
+        numbers.append(len(session.send("DOMDebugger.getEventListeners", asked)["listeners"]))
+    assert numbers == numbers[:1] * 3
+
+
 def test_the_documents_indicator_leads_to_failures_with_their_reasons(
     page: Page, api: FakeApi
 ) -> None:
