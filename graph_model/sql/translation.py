@@ -689,7 +689,31 @@ def _exported(piece: ScriptPiece, statements: Statements, dialect: str) -> State
     return None if query is None else statements.unload(query, piece.tokens[file + 1].text)
 
 
+def _explained(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect:
+    """EXPLAIN ANALYZE INSERT …, EXPLAIN (ANALYZE, BUFFERS) INSERT …: the statement is executed; by
+    EXPLAIN without ANALYZE it is not.
+    """
+    tokens, place = piece.tokens, 1
+    words = [token.text.upper() for token in tokens]
+    if words[1:2] == ["("]:
+        end = closing(tokens, 1)
+        options, place = words[2:end], end + 1
+    else:
+        while words[place : place + 1] and words[place] in _EXPLAINED:
+            place += 1
+        options = words[1:place]
+    at = options.index("ANALYZE") if "ANALYZE" in options else -1
+    if at < 0 or options[at + 1 : at + 2] in _NOT or place >= len(tokens):
+        return StatementEffect()
+    tree = parse_tokens(tokens[place:], piece.text, dialect)
+    return StatementEffect() if tree is None else statements.effect(tree)
+
+
+_EXPLAINED: Final = frozenset({"ANALYZE", "VERBOSE"})
+_NOT: Final = (["FALSE"], ["OFF"], ["0"])
+
 _SPECIAL: Final = {
+    "EXPLAIN": _explained,
     "SELECT": _exported,
     "UNLOAD": _unload,
     "ALTER": _moved,

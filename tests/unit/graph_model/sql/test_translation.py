@@ -330,3 +330,23 @@ def test_the_report_counts_what_is_read_and_the_gaps_by_kind() -> None:
 def test_a_written_name_is_read_as_its_parts(parts: tuple[str, ...], text: str) -> None:
     assert qualified_name(parts) == text
     assert split_name(text) == parts
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "redshift", "duckdb", "trino"])
+@pytest.mark.parametrize(
+    ("words", "writes"),
+    [
+        ("ANALYZE", ["t"]),
+        ("ANALYZE VERBOSE", ["t"]),
+        ("(ANALYZE, BUFFERS)", ["t"]),
+        ("", []),
+        ("(ANALYZE false)", []),
+        ("VERBOSE", []),
+    ],
+)
+def test_explain_executes_a_statement_only_with_analyze(
+    dialect: str, words: str, writes: list[str]
+) -> None:
+    statements = translate(f"EXPLAIN {words} INSERT INTO t (a) SELECT a FROM s", dialect)
+    assert [table for statement in statements for table in statement.writes] == writes
+    assert codes(statements) == []
