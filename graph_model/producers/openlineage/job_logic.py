@@ -489,6 +489,14 @@ class _Reader:
         for lineage in named:
             self._add_columns(draft, output.use, lineage)
         opens = [item for d in output.datasets for item in read.opens.get(d.key, ())]
+        sources = {
+            (source.namespace, source.name)
+            for lineage in named
+            for listed in (lineage.dataset, *(fields for _, fields in lineage.fields))
+            for source in listed
+        }
+        sources.update(key for item in opens for key in item.among)
+        draft.read((self.sources.use(*key) for key in sorted(sources)), self.weakest)
         for item in opens:
             draft.columns.opens.update(self._open_columns(item, output.use))
         details = sorted({_open_text(item) for item in opens})

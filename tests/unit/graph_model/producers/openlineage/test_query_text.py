@@ -217,3 +217,12 @@ def test_two_texts_that_leave_different_columns_open_are_two_plans() -> None:
         if edge.label == labels.SUPPLIES
     }
     assert len(plans) == 2
+
+
+def test_the_text_of_a_job_with_very_many_datasets_still_gives_columns() -> None:
+    text = "INSERT INTO t0 (b) SELECT a FROM s0; CREATE TABLE t1 AS SELECT * FROM s1"
+    many = [dataset(f"dev.public.s{number}") for number in range(300)]
+    outputs = [dataset(f"dev.public.t{number}") for number in range(300)]
+    facts = facts_of_run([event(text, inputs=many, outputs=outputs)])
+    assert edges_of(facts) == {("a", "b", "IDENTITY", "sql", "a")}
+    assert opens_of(facts) == {("s1", "*", "*", "IDENTITY", 1)}
