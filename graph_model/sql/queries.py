@@ -68,16 +68,19 @@ _WORDS: Final = re.compile(r"\w+")  # of a pattern of rows
 
 #: These compare the structs among which they pick.
 _COMPARING: Final = (
-    exp.Max, exp.Min, exp.ArrayMax, exp.ArrayMin, exp.ArraySort
+    exp.Max, exp.Min, exp.ArrayMax, exp.ArrayMin, exp.ArraySort, exp.Greatest, exp.Least
 )  # fmt: skip
+#: The value is one of these, field by field.
+_AMONG: Final = (exp.Array, exp.Greatest, exp.Least, exp.Coalesce)
 #: From inside a group's aggregate to one of its values.
 _PICKING: Final = (
     exp.Bracket, exp.ArrayAgg, exp.AnyValue, exp.Order, exp.Limit, exp.HavingMax, exp.IgnoreNulls,
-    exp.First, exp.Last, exp.ArgMax, exp.ArgMin, exp.Cast, *_COMPARING,
+    exp.First, exp.Last, exp.FirstValue, exp.LastValue, exp.ArgMax, exp.ArgMin, exp.Cast, exp.Paren,
+    exp.Window, exp.Filter, *_COMPARING,
 )  # fmt: skip
 #: Of these, the arguments that decide which is picked.
-_DECIDED: Final = (exp.Order, exp.HavingMax, exp.ArgMax, exp.ArgMin)
-_WITH_FIELDS: Final = (*_PICKING, exp.ArraysZip)
+_DECIDED: Final = (exp.Order, exp.HavingMax, exp.ArgMax, exp.ArgMin, exp.Filter)
+_WITH_FIELDS: Final = (*_PICKING, exp.ArraysZip, *_AMONG)
 
 _NAMED_BEFORE: Final = frozenset({"tsql", "fabric"})
 
@@ -538,7 +541,7 @@ class QueryReader(NameReader):
         """
         how, deciding, compared = labels.IDENTITY, set[Flow](), False
         names: Sequence[str] | None = None
-        while isinstance(node, _PICKING):
+        while isinstance(node, _PICKING) and not isinstance(node, _AMONG):
             if isinstance(node, exp.AggFunc):
                 how = labels.AGGREGATION
             elif isinstance(node, (*_COMPARING, exp.Cast)):
@@ -546,6 +549,8 @@ class QueryReader(NameReader):
             for item in (*node.expressions, node.args.get("expression")):
                 if isinstance(node, _DECIDED) and item is not None:
                     deciding |= self.flows(item, frame, labels.CONDITIONAL)
+            for item in _window_parts(node):
+                deciding |= self.flows(item, frame, labels.WINDOW)
             compared |= isinstance(node, _COMPARING)
             if isinstance(node, exp.Cast):
                 names = names or self._field_names(node.to)
@@ -557,6 +562,12 @@ class QueryReader(NameReader):
         elif isinstance(node, exp.ArraysZip):
             how = composed(how, labels.TRANSFORMATION)
             members = self._struct(node, "", frame).fields or {}
+        elif isinstance(node, _AMONG):
+            how = composed(how, labels.TRANSFORMATION)
+            compared |= isinstance(node, _COMPARING)
+            if (among := self._among(node, frame)) is None:
+                return None
+            members = among
         elif isinstance(node, exp.Column) and not node.table and self._is_source(node, frame):
             row = next(self._answering((self.names.identifier(node.this),), frame))
             members = {value.name.lower(): value for value in row.relation.values}
@@ -573,6 +584,31 @@ class QueryReader(NameReader):
             if compared:
                 deciding |= {(leaf, labels.CONDITIONAL) for leaf, _ in value.flows}
         return found
+
+    def _among(self, node: exp.Expr, frame: SelectScope) -> Mapping[str, ColumnValue] | None:
+        """The fields of ``greatest(struct(a, b), struct(c, d))`` by their places, under the names
+        of the first: of b b and d; None where not all are structs of the same number of fields.
+        """
+        listed: list[Mapping[str, ColumnValue]] = []
+        for item in (node.this, *node.expressions):
+            if isinstance(item, exp.Expr):
+                listed.append(self._built_fields(item, frame) or {})
+                if not listed[-1] or len(listed[-1]) != len(listed[0]):
+                    return None
+        if not listed:
+            return None
+        places = zip(listed[0].items(), *(fields.values() for fields in listed[1:]), strict=True)
+        return {
+            key: replace(value, flows=value.flows.union(*(other.flows for other in more)))
+            for (key, value), *more in places
+        }
+
+    def _built_fields(self, node: exp.Expr, frame: SelectScope) -> Mapping[str, ColumnValue] | None:
+        if isinstance(node, exp.Struct):
+            return self._struct(node, "", frame).fields
+        if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
+            return self.column(node, frame).fields
+        return self._picked(node, frame) if isinstance(node, _WITH_FIELDS) else None
 
     def _field_names(self, data_type: exp.DataType) -> Sequence[str]:
         """The names of the fields of a struct type, or of an array of such; () for other types."""
@@ -1144,6 +1180,14 @@ def _united_stars(left: ColumnValue, right: ColumnValue) -> tuple[Star, ...]:
         return left.stars
     more = (star._replace(like=first.table) for star in right.stars if star != first)
     return tuple(dict.fromkeys((*left.stars, *more)))
+
+
+def _window_parts(node: exp.Expr) -> list[exp.Expr]:
+    """What decides over which rows a function goes; [] where it has no window."""
+    if not isinstance(node, exp.Window):
+        return []
+    order = node.args.get("order")
+    return [*(node.args.get("partition_by") or ()), *([order] if order is not None else ())]
 
 
 def _function_name(node: exp.Expr, dialect: str) -> str:
