@@ -287,14 +287,14 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
     "marquez.job_version": lambda known: [
         f"/api/v1/namespaces/{path}/versions/{plan}" for path in JOB_PATHS for plan in known.plans
     ],
-    "marquez.events": lambda _: ["/api/v1/events/lineage"],
-    "marquez.events_of": lambda _: ["/api/v1/events/bi"],
+    "marquez.lineage_events": lambda _: ["/api/v1/events/lineage"],
+    "marquez.events": lambda _: ["/api/v1/events/bi"],
     "marquez.every_event": lambda _: ["/api/v1/events"],
-    "marquez.jobs": lambda _: [
+    "marquez.every_job": lambda _: [
         "/api/v1/jobs",
         *_each("/api/v1/jobs?lastRunStates={}", ("FAILED", "ABORTED", "COMPLETED", "RUNNING")),
     ],
-    "marquez.jobs_of": lambda _: ["/api/v1/namespaces/default/jobs", "/api/v1/namespaces/bi/jobs"],
+    "marquez.jobs": lambda _: ["/api/v1/namespaces/default/jobs", "/api/v1/namespaces/bi/jobs"],
     "marquez.job": lambda _: [f"/api/v1/namespaces/{path}" for path in JOB_PATHS],
     "marquez.runs": lambda _: [f"/api/v1/namespaces/{path}/runs" for path in JOB_PATHS],
     "marquez.run": lambda known: _each("/api/v1/jobs/runs/{}", known.told_runs),
