@@ -439,8 +439,11 @@ _COMPARED: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """``test`` says of a node's summary whether it is listed; ``form_names`` are shown of it."""
+    """``test`` says of a node's summary whether it is listed; ``form_names`` are shown of it.
+    ``digest`` is of the two clauses as they were sent.
+    """
 
+    digest: str
     identifier: str
     direction: Direction
     steps: int
@@ -476,7 +479,8 @@ def read_pattern(match: Any, more: Any) -> Pattern:
     if not isinstance(names, list) or len(names) > _MOST_FORMS:
         raise InvalidFields({"additionalAttributes.formNames": [f"at most {_MOST_FORMS} names"]})
     direction = Direction.UPSTREAM if way == "IN" else Direction.DOWNSTREAM
-    return Pattern(identifier, direction, steps, test, frozenset(map(str, names)))
+    digest = identity.digest(json.dumps(merged, sort_keys=True))
+    return Pattern(digest, identifier, direction, steps, test, frozenset(map(str, names)))
 
 
 def _everything(_: Mapping[str, Any]) -> bool:
@@ -547,7 +551,7 @@ def query_graph(
         steps |= dict.fromkeys(level, step)
     order = sorted((step, key) for key, step in steps.items() if step and key in listed)
     items = [key for _, key in order if pattern.test(listed[key])]
-    kind = f"{_CURSOR} {start.id} {pattern.direction.value} {pattern.steps}"
+    kind = f"{_CURSOR} {pattern.digest}"
     begin = 0 if token is None else int(read_cursor(token, kind, int)[0])
     page = items[begin : begin + limit]
     into, out = _beside(view, Direction.UPSTREAM), _beside(view, Direction.DOWNSTREAM)
@@ -582,8 +586,14 @@ def _beside(view: GraphView, direction: Direction) -> dict[str, list[str]]:
 
 
 def _summaries(sources: Sources, view: GraphView, now: int) -> dict[str, Json]:
-    """By id of a drawn dataset or job the summary of its node: of a job that of its newest run."""
+    """By id of a drawn dataset or job the summary of its node: of a dataset as of its last write,
+    without one as of the newest run drawn that read it; of a job that of its newest run.
+    """
     newest = newest_runs(sources, view, None)
+    read: dict[str, int] = {}
+    for edge in view.edges:
+        if reader := newest.get(edge.target):
+            read[edge.source] = max(reader.claimed_at, read.get(edge.source, 0))
     briefs = RunTrees(sources).states({row.run for row in newest.values()}, now)
     datasets = [node.id for node in view.nodes if isinstance(node, DatasetNode)]
     written = sources.catalogue.last_writes(datasets, None)
@@ -592,7 +602,7 @@ def _summaries(sources: Sources, view: GraphView, now: int) -> dict[str, Json]:
         if isinstance(node, DatasetNode):
             name = name_of(node.uri, node.scope, sources.rules)
             drawn = LineageNode(sources, labels.DATASET, node.id, name, None)
-            summaries[node.id] = summary(drawn, written.get(node.id, now))
+            summaries[node.id] = summary(drawn, written.get(node.id) or read.get(node.id, now))
         elif isinstance(node, JobNode) and node.id in newest:
             row = newest[node.id]
             brief = briefs.get(row.run)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -22,6 +23,7 @@ from tests.waiting import eventually
 
 NOW = 1_772_400_000_000
 DOMAIN = "dzd_a1b2c3"
+TRANSPORT = Path(__file__).parents[2] / "fixtures" / "openlineage" / "datazone_requests.json"
 Json = dict[str, Any]
 
 
@@ -152,6 +154,44 @@ def test_where_keys_are_needed_a_request_is_signed_with_the_secret_of_one(
         unknown = client_at(address)
         unknown.meta.events.register("before-sign.datazone", with_key)
         assert DataZone(made, unknown).post(event())["domainId"] == DOMAIN
+    made.close()
+
+
+def test_requests_of_openlineages_java_transport_hold_with_their_own_signatures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("api.application.read_installation", lambda _: bytes(range(32)))
+    requests = json.loads(TRANSPORT.read_text("utf-8"))["requests"]
+    sent = [datetime.strptime(one["headers"]["X-Amz-Date"], "%Y%m%dT%H%M%S%z") for one in requests]
+    made = small_headwater()
+    client = client_of(made, round(sent[-1].timestamp() * 1000), OneKey())
+
+    def post(recorded: Json, **changes: Any) -> Any:
+        whole = recorded | changes
+        return client.open(
+            whole["path"], method=whole["method"], headers=whole["headers"], data=whole["body"]
+        )
+
+    replies = [post(one) for one in requests]
+    assert [(reply.status_code, reply.get_json()["domainId"]) for reply in replies] == (
+        [(200, DOMAIN)] * len(requests)
+    )
+    for recorded, reply in zip(requests, replies, strict=True):
+        position = int(reply.get_json()["id"], 16)
+        document = made.journal.document(position)
+        assert document is not None
+        assert json.loads(document.body) == json.loads(recorded["body"])
+        assert [one.principal for one in made.journal.receipts(position)] == ["jobs"]
+        assert post(recorded).get_json() == reply.get_json()
+        by_key = {"X-API-Key": OneKey.text, "Content-Type": "application/json"}
+        plain = client.post("/api/v1/lineage", data=recorded["body"], headers=by_key)
+        assert plain.status_code == 201
+        refused = post(recorded, body=recorded["body"].replace("SPARK", "Spark"))
+        assert refused.status_code == 403
+        assert refused.headers["x-amzn-ErrorType"] == "AccessDeniedException"
+    made.project()
+    counts = made.journal.summary()
+    assert (counts.received, counts.projected) == (len(requests), len(requests))
     made.close()
 
 
@@ -309,6 +349,34 @@ def test_a_walk_takes_datasets_and_runs_in_turn(lake: DataZone) -> None:
     early = {"attribute": "eventTimestamp", "intValue": 1_772_359_260, "operator": "LE"}
     either = {"or": [{"filter": early}, {"filter": {"attribute": "name", "value": "c"}}]}
     assert walked(lake, "s3://lake/a", "OUT", 4, filters=either) == ["one", "b/history", "c"]
+    runs = {"attribute": "typeName", "value": "amazon.datazone.JobRunLineageNodeType"}
+    late = {"attribute": "eventTimestamp", "intValue": 1_772_359_260, "operator": "GT"}
+    both = {"and": [{"filter": runs}, {"filter": late}]}
+    assert walked(lake, "s3://lake/d", "IN", 5, filters=both) == ["three", "two"]
+
+
+def test_a_walk_shows_the_forms_that_it_is_asked_for_and_the_ids_beside(lake: DataZone) -> None:
+    match = clauses("etl.two", "IN", 1)
+    del match[1]["relationPattern"]["maxPathLength"]  # a step
+    names = ["HeadwaterSchema", "HeadwaterRun"]
+    (item,) = lake.client.query_graph(
+        domainIdentifier=DOMAIN, match=match[::-1], additionalAttributes={"formNames": names}
+    )["items"]
+    found, alone = item["lineageNode"], node(lake, "s3://lake/b/history")
+    assert (found["id"], found["domainId"]) == (alone["id"], DOMAIN)
+    schema, *_ = alone["formsOutput"]
+    assert found["formsOutput"] == [schema]
+    (two,) = alone["downstreamNodes"]
+    assert (found["upstreamLineageNodeIds"], found["downstreamLineageNodeIds"]) == ([], [two["id"]])
+
+
+def test_a_walked_dataset_has_the_time_of_its_last_write_or_of_its_reading(lake: DataZone) -> None:
+    match = clauses("s3://lake/c", "IN", 4)
+    items = lake.client.query_graph(domainIdentifier=DOMAIN, match=match)["items"]
+    found = [item["lineageNode"] for item in items]
+    assert [(node["name"], node["eventTimestamp"].minute) for node in found] == [
+        ("two", 2), ("b/history", 1), ("one", 1), ("a", 1),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -343,6 +411,7 @@ def test_the_token_of_a_page_is_of_that_list_alone(lake: DataZone) -> None:
     history = {"identifier": "s3://lake/c", "sortOrder": "DESCENDING"}
     graph = {"match": clauses("s3://lake/a", "OUT", 4)}
     events = {"sortOrder": "DESCENDING"}
+    named_c = {"filter": {"attribute": "name", "value": "c"}}
     others: tuple[tuple[str, Json, Json], ...] = (
         ("list_lineage_events", events, {"sortOrder": "ASCENDING"}),
         ("list_lineage_node_history", history, {"identifier": "s3://lake/b/history"}),
@@ -350,6 +419,7 @@ def test_the_token_of_a_page_is_of_that_list_alone(lake: DataZone) -> None:
         ("list_lineage_node_history", history, {"sortOrder": "ASCENDING"}),
         ("query_graph", graph, {"match": clauses("s3://lake/b/history", "OUT", 4)}),
         ("query_graph", graph, {"match": clauses("s3://lake/a", "OUT", 3)}),
+        ("query_graph", graph, {"match": clauses("s3://lake/a", "OUT", 4, filters=named_c)}),
     )
     for call, asked, other in others:
         own = {"domainIdentifier": DOMAIN, "maxResults": 1} | asked
