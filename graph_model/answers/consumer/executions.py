@@ -433,7 +433,7 @@ def execution_events(sources: Sources, question: ListQuestion) -> EventPage:
 
 
 def data_sources(sources: Sources, question: ListQuestion) -> EventPage:
-    """Data sources, each with its last write; a hidden job is not named."""
+    """Data sources, each with its last write; that of a hidden job tells nothing of the job."""
     events, asked = sources.catalogue.events, _filter(sources, question)
     return EventPage(
         tuple(
@@ -467,10 +467,13 @@ def label_values(
 
 
 def _without_job(sources: Sources, record: EventRecord) -> EventRecord:
+    """Without what a hidden job says of itself: its name, labels, application and error."""
     write = record.write
     if write is None or write.execution.job not in sources.hidden:
         return record
-    return replace(record, write=replace(write, application=""))
+    row = write.execution._replace(application_id="", error=None)
+    write = replace(write, execution=row, application="", labels="{}", extra="{}")
+    return replace(record, write=write)
 
 
 def _filter(sources: Sources, question: ListQuestion) -> EventFilter:

@@ -390,6 +390,19 @@ def test_a_data_source_carries_its_last_write_or_nothing(viewer: Viewer) -> None
     assert viewer.sources(dataSourceUri="file:/out") == ["file:/out"]
 
 
+def test_the_last_write_of_a_hidden_job_tells_nothing_of_the_job(viewer: Viewer) -> None:
+    job = viewer.job("quiet", "s3://lake/t", "s3://lake/s")
+    viewer.ran(job, 1, error="quiet failed", labels={"team": ["quiet"]}, extra={"appId": "quiet-1"})
+    (shown,) = viewer.get("data-sources", dataSourceUri="s3://lake/t")["items"]
+    assert str(shown).count("quiet") == 5
+    hidden = {"command": "hide", "node": "job:default/quiet"}
+    assert viewer.client.post("/commands", json=hidden).status_code == 202
+    viewer.headwater.project()
+    (shown,) = viewer.get("data-sources", dataSourceUri="s3://lake/t")["items"]
+    assert (shown["dataSourceUri"], shown["timestamp"]) == ("s3://lake/t", START + 1)
+    assert "quiet" not in str(shown)
+
+
 def test_a_list_can_be_frozen_whatever_time_later_events_tell(viewer: Viewer) -> None:
     viewer.received_at = NOW
     viewer.run("before", 100, "file:/out", "file:/in")
