@@ -670,7 +670,7 @@ def status(
 
     A run without an end event is closed by the nearest run above it that has ended: a helper of
     Spark with that run's state, because it is part of it, any other as aborted. The same holds for
-    a stream or a service, but silence does not make it stale.
+    a stream or a service, but silence does not make it stale (unless it reports short windows).
     """
     if row.ended_at is not None and row.ended_at <= at:
         return RunStatus(row.state, row.ended_at, "")

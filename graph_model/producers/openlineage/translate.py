@@ -90,6 +90,7 @@ from graph_model.producers.openlineage.events.jobs import (
     JobPlace,
     is_endless,
     is_query,
+    may_be_silent,
     own_job,
     place_job,
     producer_text,
@@ -317,6 +318,7 @@ def _translate_run(
     """
     collector = FactCollector()
     row = _run_row(state, place, subject)
+    endless = is_endless(state.statement, subject.rules)
     collector.add(row)
     _add_jobs(collector, place, subject)
     _add_application(collector, row, place)
@@ -326,10 +328,10 @@ def _translate_run(
     for earlier in before:
         shown = statement if statement.left_out else earlier.statement
         if shown.outputs or shown.entries or (shown.inputs and not writes):
-            base = _running_execution(earlier, place, subject, endless=row.endless)
+            base = _running_execution(earlier, place, subject, endless=endless)
             plans = _add_run(collector, base, shown, place, subject)
             used |= {plan.head.id: plan for plan in plans}
-    if state.ended_at is not None or row.endless:
+    if state.ended_at is not None or endless:
         _add_tree(collector, place, subject)
         plans = _plans_of_run(whole, statement, place, subject)
         if state.ended_at is not None and _excess_alone(plans):
@@ -418,7 +420,7 @@ def _run_row(state: RunState, place: JobPlace, subject: Subject) -> RunRow:
         scope=subject.scope,
         state=state.state,
         folded=place.folded and not statement.outputs,
-        endless=is_endless(statement, subject.rules),
+        endless=may_be_silent(statement, subject.rules),
         application_id=place.application_id,
         started_at=state.started_at,
         ended_at=state.ended_at,

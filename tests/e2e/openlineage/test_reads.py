@@ -285,6 +285,33 @@ def test_a_run_without_a_word_for_a_day_is_stale_when_it_is_asked_for_later(
     assert (later["state"], later["closed"]) == ("aborted", "stale")
 
 
+@pytest.mark.parametrize("processing", ["BATCH", "STREAMING", "SERVICE"])
+def test_a_run_that_reports_windows_of_time_is_neither_late_nor_failed_and_stale_when_silent(
+    headwater: SmallHeadwater, processing: str
+) -> None:
+    emission = {
+        "eventTrigger": "PERIODIC",
+        "eventContentMode": "COMPLETE_SNAPSHOT",
+        "windowDuration": 3600,
+    }
+    kind = {"processingType": processing, "integration": "CUSTOM", "emissionPattern": emission}
+    for hour in range(10):
+        window = event("w", "RUNNING", f"0{hour}:00:00", job_facets={"jobType": kind})
+        take(headwater, {**window, "inputs": [table(f"in{hour % 2}")], "outputs": [table("out")]})
+    client = client_of(headwater, NOW)  # 12 hours after the last window, a usual time for lateness
+    home = get(client, "/graph/home")
+    assert (home["late"], home["failed"]) == (0, 0)
+    run = get(client, "/graph/runs/w")
+    assert (run["state"], run["closed"], len(run["history"])) == ("running", "", 10)
+    later = get(client, "/graph/runs/w", at="2026-03-02T09:00:01Z")
+    assert (later["state"], later["closed"], later["endedAt"]) == (
+        "aborted", "stale", "2026-03-01T09:00:00.000Z",
+    )  # fmt: skip
+    written = get(client, "/graph/lineage", node="dataset:s3://lake/out", direction="upstream")
+    inputs = {one["uri"] for one in written["nodes"] if one["kind"] == "dataset"}
+    assert inputs == {"s3://lake/in0", "s3://lake/in1", "s3://lake/out"}
+
+
 def test_the_history_of_a_run_has_every_event_by_its_time(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:

@@ -232,12 +232,13 @@ class Parent:
 
 _SNAPSHOT: Final = "COMPLETE_SNAPSHOT"
 _PERIODIC: Final = "PERIODIC"
+_HALF_A_DAY: Final = 12 * 3_600  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class JobType:
     """In upper case; ``content`` and ``trigger`` are eventContentMode and eventTrigger of
-    emissionPattern.
+    emissionPattern, ``window`` is its windowDuration in seconds, 0 for none.
     """
 
     processing: str
@@ -245,6 +246,7 @@ class JobType:
     type: str
     content: str
     trigger: str
+    window: int
 
     @property
     def is_snapshot(self) -> bool:
@@ -255,6 +257,11 @@ class JobType:
     def has_windows(self) -> bool:
         """Whether each event is a whole account of the time since the last one."""
         return self.is_snapshot and self.trigger == _PERIODIC
+
+    @property
+    def is_heard_daily(self) -> bool:
+        """Whether a day without an event says that the job has stopped: it missed two windows."""
+        return self.has_windows and 0 < self.window <= _HALF_A_DAY
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -509,7 +516,13 @@ def read_job_type(body: JsonObject, path: str) -> JobType:
         optional_text(body, "jobType", path).strip().upper(),
         optional_text(emission, "eventContentMode", place).strip().upper(),
         optional_text(emission, "eventTrigger", place).strip().upper(),
+        _seconds(emission.get("windowDuration")),
     )
+
+
+def _seconds(window: object) -> int:
+    """0 for an odd one: the kind of the job counts more than how often it reports."""
+    return window if isinstance(window, int) and not isinstance(window, bool) else 0
 
 
 def read_exposures(body: JsonObject, path: str) -> tuple[DbtExposure, ...]:

@@ -270,6 +270,12 @@ def is_endless(statement: JobStatement, rules: Rules) -> bool:
     return kind is not None and (kind.processing in rules.endless_processing or kind.has_windows)
 
 
+def may_be_silent(statement: JobStatement, rules: Rules) -> bool:
+    """Whether the job need not end and its silence does not tell that it has stopped."""
+    kind = value_of(statement.job_facets, "jobType", JobType)
+    return kind is not None and is_endless(statement, rules) and not kind.is_heard_daily
+
+
 def writes_dynamically(command: str, facets: Facets) -> bool:
     """Whether an overwrite by the command replaces only the partitions that it has rows for: the
     command says so, or the session's setting, where the client is told to capture it.

@@ -252,6 +252,36 @@ def test_silence_makes_a_run_stale_but_not_a_stream():
     assert status(rows["s"], (), later).state == "running"
 
 
+def windows(processing: str, seconds: object) -> dict[str, Any]:
+    emission = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT"}
+    if seconds is not None:
+        emission["windowDuration"] = seconds  # type: ignore[assignment]
+    said = {"processingType": processing, "integration": "FLINK", "emissionPattern": emission}
+    return {"jobType": said}
+
+
+@pytest.mark.parametrize("processing", ["BATCH", "STREAMING", "SERVICE", "ODD"])
+@pytest.mark.parametrize(
+    ("seconds", "state"),
+    [
+        (300, "aborted"),
+        (43_200, "aborted"),
+        (43_201, "running"),
+        (None, "running"),
+        ("300", "running"),
+        (True, "running"),
+    ],
+)
+def test_a_job_that_reports_short_windows_of_time_has_stopped_when_a_day_is_silent(
+    processing: str, seconds: object, state: str
+) -> None:
+    reported = windows(processing, seconds)
+    rows = rows_of([event(at, "RUNNING", run="w", job_facets=reported) for at in (0, 5, 10)])
+    last = rows["w"].last_at
+    assert status(rows["w"], (), last + 23 * HOUR).state == "running"
+    assert status(rows["w"], (), last + 25 * HOUR).state == state
+
+
 def test_a_run_that_ended_says_its_own_state_from_that_time_on():
     rows = rows_of([event(0, "START"), event(5, "FAIL")])
     end = rows["r1"].ended_at
