@@ -6,9 +6,10 @@ Probes may carry a query of a load balancer: it is ignored.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote
 
 from flask import Response, jsonify
@@ -18,6 +19,7 @@ from api.http import metrics as measured
 from api.http.blueprint import OPEN, Blueprint, RouteAccess
 from api.http.errors import RETRY_AFTER_SECONDS
 from api.schemas.fields import Choice, Flag, IntegerField, Query, RequestBody, TextField
+from api.schemas.graph import PartialReply
 from api.service import current_service
 from api.service.parts import ask_parts, current_sources
 from api.service.storage import SAVED_NOTE, Report, RunsInGraph
@@ -29,6 +31,9 @@ from graph_model.retention.forecast import Forecast
 from graph_model.stores.catalogue.support import PlanOrigin
 from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument
 from graph_model.values import Role, iso
+
+_MOST_INDENTED: Final = 1_000_000
+_MOST_BEGINNING: Final = 200_000
 
 
 class JournalQuery(Query):
@@ -199,6 +204,15 @@ class StorageReply(Schema):
     warning = fields.String(allow_none=True)
 
 
+class DocumentReply(EntrySchema):
+    """One document with its body as it is kept: masked. ``text`` is indented JSON; of a body of
+    more than 1,000,000 bytes the first 200,000 as they stand, and ``partial`` says so.
+    """
+
+    text = fields.String(required=True)
+    cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
+
+
 class RefusedQuery(Query):
     """The newest rows."""
 
@@ -255,6 +269,19 @@ def journal(query: Mapping[str, Any]) -> dict[str, Any] | Response:
         "total": page.total,
         "next": page.next,
     }
+
+
+@blueprint.route("/journal/<int:position>", access=RouteAccess(Role.ADMIN, Role.ADMIN))
+@blueprint.no_parameters
+@blueprint.response(200, DocumentReply)
+def document(position: int) -> dict[str, Any]:
+    """One document as it is kept, secrets masked, for admins: it may name what is hidden."""
+    kept = current_service().journal.document(position)
+    if kept is None:
+        raise NotFound("document", str(position))
+    sources = current_sources()
+    origin = sources.catalogue.plan_origins({kept.subject_key}).get(kept.subject_key)
+    return describe(kept, origin, sources.hidden) | describe_body(kept.body)
 
 
 @blueprint.route("/journal/refused", access=RouteAccess(Role.ADMIN, Role.ADMIN))
@@ -425,6 +452,14 @@ def describe(
         "job": shown and {"id": job, "namespace": shown.namespace, "name": shown.job},
         "producer": shown and shown.producer,
     }
+
+
+def describe_body(body: bytes) -> dict[str, Any]:
+    """``b'{"a": 1}'`` => its text indented and ``cut`` None, or the beginning of a large one."""
+    if len(body) <= _MOST_INDENTED:
+        return {"text": json.dumps(json.loads(body), indent=2, ensure_ascii=False), "cut": None}
+    beginning = body[:_MOST_BEGINNING].decode("utf-8", "ignore")
+    return {"text": beginning, "cut": {"reason": "bytes", "limit": _MOST_BEGINNING}}
 
 
 # --- health and metrics --------------------------------------------------------------------------

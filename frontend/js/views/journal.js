@@ -5,7 +5,7 @@ import { getAll } from '../data/api.js';
 import { anchor, button, data, element, time } from '../page/dom.js';
 import { count, formatNumber, formatSize, plain, shorten } from '../data/format.js';
 import { jobLink, planLink } from '../panel/links.js';
-import { stateChip, table } from '../panel/panel.js';
+import { copyButton, stateChip, table } from '../panel/panel.js';
 import { write } from '../data/url.js';
 
 const PAGE = 100;
@@ -60,7 +60,7 @@ function draw(context, summary, list, refused) {
     lastNews(),
     element('p', { class: 'muted live', 'data-testid': 'live' }, element('span', { class: 'pulse', 'aria-hidden': 'true' }), 'New documents appear here by themselves, newest first.'),
     list.items.length > 0
-      ? documents(context.state, list.items)
+      ? documents(context, list.items, refused !== null)
       : element('p', { class: 'muted nothing' }, 'No documents in this state.'),
     list.next
       ? element(
@@ -143,7 +143,9 @@ function lastNews() {
 /** The newest document that was on the page before: later ones are new. */
 let looked = -1;
 
-function documents(state, items) {
+/** Payloads may name what is hidden: they are an admin's, as the list of refused requests is. */
+function documents(context, items, admin) {
+  const { state } = context;
   const before = looked;
   looked = Math.max(looked, ...items.map(({ position }) => position));
   const rows = items.map((item) => [
@@ -154,11 +156,37 @@ function documents(state, items) {
     item.producer && data(item.producer),
     formatSize(item.size),
     element('span', {}, chip(item.state), item.reason && element('span', { class: 'reason' }, ' ', data(item.reason))),
+    ...(admin ? [payload(context, item)] : []),
   ]);
-  return table('Documents', ['Received', 'Kind', 'Job', 'Plan or run', 'Producer', 'Size', 'State'], rows, {
+  const headings = ['Received', 'Kind', 'Job', 'Plan or run', 'Producer', 'Size', 'State'];
+  return table('Documents', admin ? [...headings, 'Payload'] : headings, rows, {
     class: 'documents',
     'data-testid': 'journal-items',
   });
+}
+
+/** Where the effect of a command is looked at. */
+const EFFECTS = { layer: 'layers', classify: 'classes', hide: 'hidden', rules: 'rules', quality: 'quality' };
+
+/** The document as it is kept, fetched when it is unfolded for the first time. */
+function payload({ api, announce }, { position, kind }) {
+  const place = element('div', { 'aria-live': 'polite' });
+  const fold = element('details', { class: 'payload' }, element('summary', {}, 'Payload'), place);
+  fold.addEventListener('toggle', async () => {
+    if (!fold.open || place.firstChild) return;
+    place.replaceChildren('Loading …');
+    const result = await api.get(`/journal/${position}`, {}, `journal/${position}`);
+    if (!result.ok) return place.replaceChildren(result.stale ? '' : data(result.error.message));
+    const { text, size, partial } = result.data;
+    const view = kind === 'command' && !partial && EFFECTS[JSON.parse(text).command];
+    place.replaceChildren(
+      copyButton(text, 'Copy', announce),
+      view ? anchor(write({ view }), 'What it did') : '',
+      partial ? element('p', { class: 'muted' }, `The first ${formatSize(partial.limit)} of ${formatSize(size)}.`) : '',
+      element('pre', { class: 'mono' }, data(text)),
+    );
+  });
+  return fold;
 }
 
 /** Statements of people, whose subject key begins with `#`, have neither plan nor run. */

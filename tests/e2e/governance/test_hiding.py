@@ -47,6 +47,7 @@ Json = dict[str, Any]
 #: Routes that say nothing of datasets and jobs, or that govern hidden nodes.
 ASIDE: Final = {
     "commands.commands": "lists hidden nodes, with their authors",
+    "journal.document": "shows an admin what was received, whatever is hidden",
     "journal.refused": "shows admins documents that are in no graph",
     "health.live": "", "health.ready": "", "health.metrics": "",
     "journal.rebuild_progress": "", "journal.storage": "", "rules.rules": "", "rules.defaults": "",

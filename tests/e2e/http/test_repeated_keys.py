@@ -255,6 +255,39 @@ def test_an_admin_sees_what_was_refused_its_reason_and_its_beginning_masked(
     assert server.client.get("/journal/refused", headers=etl).status_code == 403
 
 
+def test_an_admin_reads_a_document_as_it_is_kept(server: Headwater) -> None:
+    admin = server.make_key("admin", Role.ADMIN)
+    reader = server.make_key("reader", Role.READER)
+    etl = server.make_key("etl", Role.PRODUCER)
+    event: dict[str, Any] = {
+        "eventType": "COMPLETE",
+        "eventTime": "2026-01-05T06:00:00Z",
+        "run": {"runId": "0d8a9a5c-0000-4000-8000-000000000001"},
+        "job": {"namespace": "bi", "name": "jdbc:x://u:geheim@h/d?password=geheim"},
+        "producer": "https://example.com/etl",
+    }
+    assert server.post(LINEAGE, json.dumps(event).encode(), JSON, headers=etl).status_code < 300
+    wide = event | {"run": {"runId": "0d8a9a5c-0000-4000-8000-000000000002"}}
+    wide["inputs"] = [
+        {"namespace": "s3://lake", "name": f"in/{number}"} for number in range(25_000)
+    ]
+    assert server.post(LINEAGE, json.dumps(wide).encode(), JSON, headers=etl).status_code < 300
+    large, small = server.client.get("/journal", headers=reader).get_json()["items"]
+
+    def answer(position: int, key: dict[str, str]) -> Any:
+        return server.client.get(f"/journal/{position}", headers=key)
+
+    shown = answer(small["position"], admin).get_json()
+    assert json.loads(shown["text"])["eventType"] == "COMPLETE"
+    assert shown["partial"] is None
+    assert "geheim" not in shown["text"]
+    assert small.items() <= shown.items()
+    cut = answer(large["position"], admin).get_json()
+    assert (len(cut["text"]), cut["partial"]) == (200_000, {"reason": "bytes", "limit": 200_000})
+    assert [answer(small["position"], key).status_code for key in (reader, etl)] == [403, 403]
+    assert answer(1_000, admin).status_code == 404
+
+
 def test_the_newest_thousand_refusals_of_a_day_are_kept_in_rows_of_a_minute() -> None:
     refusals = Refusals()
     for caller in range(1_100):

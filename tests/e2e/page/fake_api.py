@@ -123,6 +123,8 @@ def _shape(path: str) -> str:
         parts[1] = "*"
     if len(parts) > 4:
         parts[4] = "*"
+    if parts[0] == "journal" and parts[-1].isdigit():
+        parts[-1] = "*"
     return "/" + "/".join(parts)
 
 
@@ -456,6 +458,9 @@ _ROUTES: dict[str, Callable[[Scenario, Query], Reply]] = {
     "/quality-rules": _quality_rules,
     "/health/ready": lambda _scenario, _query: Reply(200, {"status": "ready"}),
     "/journal": _journal,
+    "/journal/*": lambda _scenario, _query: Reply(
+        200, {"size": 22, "text": '{\n  "name": "curate"\n}', "partial": None}
+    ),
     "/journal/refused": lambda _scenario, _query: Reply(
         200,
         {
@@ -525,6 +530,7 @@ _KNOWN: dict[str, set[str]] = {
     "/graph/datasets/*/changes": {"at", "since", "depth", "limit"},
     "/journal": {"state", "kind", "limit", "cursor", "summary"},
     "/journal/refused": {"limit"},
+    "/journal/*": set(),
     "/graph/columns/*": {"at"},
     "/layers": {"counts"},
     "/rules": {"version"},
