@@ -490,7 +490,9 @@ class JobDependency:
 
 @dataclass(frozen=True, slots=True)
 class JobDescription:
-    """The description of a job in OpenLineage facets."""
+    """The description of a job in OpenLineage facets. ``trigger_rule``: how the jobs before it must
+    have ended ("" for unknown).
+    """
 
     job_type: str
     integration: str
@@ -502,6 +504,7 @@ class JobDescription:
     source_code: Code | None
     source_code_location: CodeLocation | None
     dependencies: tuple[JobDependency, ...]
+    trigger_rule: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -539,7 +542,8 @@ def describe_job(facets: Bodies) -> JobDescription:
         sql=_code(facets.get("sql", {}), "dialect", "query"),
         source_code=_code(facets.get("sourceCode", {}), "language", "sourceCode"),
         source_code_location=_location(facets.get("sourceCodeLocation", {})),
-        dependencies=_dependencies(facets.get(DEPENDENCIES, {})),
+        dependencies=_dependencies(order := facets.get(DEPENDENCIES, {})),
+        trigger_rule=_text(order, "trigger_rule"),
     )
 
 

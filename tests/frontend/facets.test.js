@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkWords, numbers, qualityWords } from '../../frontend/js/panel/facets.js';
+import { checkWords, dependencyRules, numbers, qualityWords } from '../../frontend/js/panel/facets.js';
 
 const failed = { assertion: 'not_null', column: 'id' };
 
@@ -19,6 +19,14 @@ test('a mark is told in words: the first failure, and the number of others', () 
   assert.equal(
     qualityWords({ state: 'failed', failed: [failed], failures: 31 }),
     'checks failed: not_null on id and 30 more',
+  );
+});
+
+test('rules of a dependency are told in words, as far as they are known', () => {
+  assert.equal(dependencyRules({ type: '', sequenceRule: '', statusRule: '' }), '');
+  assert.equal(
+    dependencyRules({ type: '', sequenceRule: 'FINISH_TO_START', statusRule: 'EXECUTE_ON_SUCCESS' }),
+    'finish to start · execute on success',
   );
 });
 

@@ -146,13 +146,33 @@ export function describedFacts(described) {
     ['Hierarchy', described.hierarchy?.length > 0 && data(described.hierarchy.join(' / '))],
     ['Source code', location(described.sourceCodeLocation)],
     ['Runs after', dependencies(described, 'upstream')],
+    ['Runs if', described.triggerRule && data(ruleWords(described.triggerRule))],
     ['Runs before', dependencies(described, 'downstream')],
   ];
 }
 
 function dependencies({ dependencies: all }, direction) {
   const those = all?.filter((one) => one.direction === direction);
-  return listed(those, ({ namespace, name }) => data(shorten(`${namespace}/${name}`, 200)));
+  return listed(those, (one) => {
+    const rules = dependencyRules(one);
+    return [
+      data(shorten(`${one.namespace}/${one.name}`, 200)),
+      rules && element('span', { class: 'muted' }, ` ${rules}`),
+    ];
+  });
+}
+
+/**
+ * The rules of a dependency between two jobs in words, as far as the client told them.
+ * @param {{type?: string, sequenceRule?: string, statusRule?: string}} dependency
+ * @returns {string} `finish to start · execute on success`, empty for none
+ */
+export function dependencyRules({ type, sequenceRule, statusRule }) {
+  return [type, sequenceRule, statusRule].filter(Boolean).map(ruleWords).join(' · ');
+}
+
+function ruleWords(rule) {
+  return plain(shorten(rule, 200).toLowerCase().replaceAll('_', ' '));
 }
 
 function words(parts) {

@@ -23,6 +23,17 @@ LOADED = event(
         "sourceCodeLocation": {"type": "git", "url": "javascript:alert(1)"},
         "acme": {"budget": {"euro": [1, {"cent": None}]}},
     },
+    run_facets={
+        "jobDependencies": {
+            "upstream": [
+                {
+                    "job": {"namespace": "etl", "name": "fetch"},
+                    "status_trigger_rule": "EXECUTE_ON_SUCCESS",
+                }
+            ],
+            "trigger_rule": "ALL_DONE",
+        },
+    },
     outputs=[table("t", "id", version={"datasetVersion": "42"})],
 )  # fmt: skip
 OPEN_TEXT = "insert into v select u.id, nobody.x from u"
@@ -95,6 +106,8 @@ def test_a_job_shows_its_code_its_owners_and_custom_facets_as_a_tree(page: Page)
     page.goto(f"/?view=job&node={quote('job:etl/load', safe='')}")
     wait_for(page)
     expect(page.locator(".panel")).to_contain_text("finance (TEAM)")
+    expect(page.locator(".panel")).to_contain_text("etl/fetch execute on success")
+    expect(page.locator(".panel")).to_contain_text("all done")
     expect(page.locator(".panel a[target=_blank]")).to_have_count(0)
     page.get_by_test_id("tab-facets").click()
     facet = page.get_by_test_id("facets").locator("details", has_text="acme").first

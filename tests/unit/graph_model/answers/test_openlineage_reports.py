@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from graph_model.answers.openlineage_reports import (
+    JobDependency,
     describe_columns,
     describe_dataset,
     describe_job,
@@ -115,18 +116,25 @@ def test_the_jobs_before_and_after_a_run_are_its_jobs_order_and_feed_nothing() -
         "job": {"namespace": "airflow", "name": "ingest"},
         "run": {"runId": "r0"},
         "dependency_type": "IMPLICIT_DEPENDENCY",
+        "sequence_trigger_rule": "FINISH_TO_START",
         "status_trigger_rule": "EXECUTE_ON_SUCCESS",
     }
     after = {"job": {"namespace": "airflow", "name": "report"}}
-    order = {"jobDependencies": {"upstream": [before], "downstream": [after, {}]}}
+    body = {"upstream": [before], "downstream": [after, {}], "trigger_rule": "ALL_DONE"}
+    order = {"jobDependencies": body}
     facts = facts_of_run([read_event({**EVENT, "run": {"runId": "r", "facets": order}})])  # type: ignore[list-item]
     kinds = {row.kind for row in facts.rows if isinstance(row, FacetRow)}
     assert kinds >= {"run", "job"}
     assert {row.name for row in facts.rows if isinstance(row, JobRow)} == {"load"}
-    found = describe_job(order).dependencies
-    assert [(one.direction, one.name, one.run_id) for one in found] == [
-        ("upstream", "ingest", "r0"), ("downstream", "report", ""),
-    ]  # fmt: skip
+    found = describe_job(order)
+    assert found.trigger_rule == "ALL_DONE"
+    assert found.dependencies == (
+        JobDependency(
+            "upstream", "airflow", "ingest", "r0",
+            "IMPLICIT_DEPENDENCY", "FINISH_TO_START", "EXECUTE_ON_SUCCESS",
+        ),
+        JobDependency("downstream", "airflow", "report", "", "", "", ""),
+    )  # fmt: skip
 
 
 # --- quality -------------------------------------------------------------------------------------
