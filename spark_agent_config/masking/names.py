@@ -90,7 +90,7 @@ PUBLIC_ENDINGS: Final = (
     "secretmanager", "secretsmanager", "passwordcommand", "passwordencryption", "days", "hours",
     "minutes", "seconds", "table", "pagetoken", "nexttoken", "continuationtoken",
     "metastoretokensignature", "passwordfrom", "secretfrom", "tokenfrom", "keyheader",
-    "tokenheader", "passwordstdin",
+    "tokenheader", "passwordstdin", "keyname", "managerregion", "passwordsecretkey", "keyfooter",
     "eostoken", "bostoken", "padtoken", "unktoken", "septoken", "clstoken",  # of language models
 )  # fmt: skip
 # … and words behind a name that leave it one: token_v2, dbPwdNew, auth_string.

@@ -240,6 +240,8 @@ class _Reader:
             value = self._text[start:end]
             if setting.quoted_name and is_type(value):
                 return True
+            if setting.name.isupper() and value == setting.name.lower():  # PASSWORD = "password"
+                return not setting.quoted_name
         else:
             value = self._text[start:end]
             if squash(value) == squash(setting.name.rpartition(".")[2]):  # connect(token=token)

@@ -77,9 +77,15 @@ def _behind_slashes(text: str) -> Iterator[tuple[int, int]]:
 
 def _is_login(text: str, slashes: int, host: int) -> bool:
     before = text[slashes - 1 : slashes]
+    if text[slashes + 2 : host - 1].lower() in _NO_LOGINS:
+        return False
     if before == ":":
         return not _scheme_before(text, slashes - 1).endswith(CONTAINER_SCHEMES)
     return not before.isalnum() and before != "_" and ":" in text[slashes:host]
+
+
+# ssh://git@h, and how Hadoop's key providers reach theirs: kms://https@h, jceks://hdfs@h
+_NO_LOGINS: Final = frozenset({"git", "user", "username", "http", "https", "hdfs", "file", "s3a"})
 
 
 def _scheme_before(text: str, marker: int) -> str:
