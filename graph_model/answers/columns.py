@@ -459,9 +459,9 @@ def describe_column(sources: Sources, column: str, at: int | None) -> ColumnPage
     """
     sources = open_node(sources, labels.COLUMN, column)
     catalogue = sources.catalogue
-    rows = catalogue.columns((column,)) or tuple(
-        ColumnRow(key, *name) for key, name in sources.structure.joined.find((column,)).items()
-    )
+    rows = catalogue.columns((column,))
+    if not rows and (joined := sources.joined_columns.find(column)) is not None:
+        rows = (ColumnRow(column, *joined),)
     if not rows:
         raise NotFound("column", column)
     (row,) = rows

@@ -495,7 +495,7 @@ def _schema(
     sources: Sources, dataset: str, at: int | None, about: DatasetFacets
 ) -> SchemaView | None:
     schema = sources.catalogue.newest_schema_ids((dataset,), at).get(dataset)
-    columns = sources.lineage.columns_of(dataset, at)
+    columns = sources.lineage.columns_of((dataset,), at)
     if schema is None and not columns:
         return None
     described = described_columns(about)

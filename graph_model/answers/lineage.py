@@ -234,7 +234,7 @@ def column_lineage(
             sources.graph,
             sources.rules,
             lineage.history.columns.places,
-            JoinedColumns(sources.structure, lineage),
+            JoinedColumns(sources.structure, sources.catalogue, lineage),
         )
         start = [references.column(dataset_id, column)]
         answer = lineage.ask_columns(start, question)

@@ -29,6 +29,7 @@ from graph_model.stores.journal import Journal
 _Asked = ParamSpec("_Asked")
 _Answer = TypeVar("_Answer")
 _Row = TypeVar("_Row")
+MOST_OPEN_TABLES: Final = 1_000
 MOST_READ: Final = 100_000
 """Rows that an answer reads where no index knows the few that it is about."""
 
@@ -69,8 +70,13 @@ class Sources:
             self.catalogue,
             self.graph,
             self.rules,
-            joined=JoinedColumns(self.structure, self.lineage),
+            joined=self.joined_columns,
         )
+
+    @property
+    def joined_columns(self) -> JoinedColumns:
+        """The columns that no document names."""
+        return JoinedColumns(self.structure, self.catalogue, self.lineage)
 
     @property
     def lineage(self) -> Lineage:
@@ -130,17 +136,31 @@ class JoinedColumns:
     (``lineage.open_columns``): no document names them.
     """
 
-    def __init__(self, structure: Structure, lineage: Lineage) -> None:
+    def __init__(self, structure: Structure, catalogue: Catalogue, lineage: Lineage) -> None:
         self._structure = structure
+        self._catalogue = catalogue
         self._lineage = lineage
 
-    def is_known(self, column: str) -> bool:
-        """Whether an answer of this process has had the column (an id)."""
-        return bool(self._structure.joined.find((column,)))
+    def find(self, column: str) -> tuple[str, str] | None:
+        """Table and path of the column (an id), which an answer of another process may have given:
+        then it is looked for in the first MOST_OPEN_TABLES that such columns may be of.
+        """
+        if (name := self._structure.joined.find((column,)).get(column)) is not None:
+            return name
+        tables = set(self._catalogue.tables_with_gap(labels.OPEN_COLUMNS, MOST_OPEN_TABLES))
+        if tables:
+            tables |= {
+                place for name, place in self._catalogue.names_around(tables) if name in tables
+            }
+        for node in self._lineage.columns_of(tables, None) if tables else ():
+            if node.id == column:
+                self._structure.joined.keep({column: (node.dataset, node.path)})
+                return node.dataset, node.path
+        return None
 
     def of(self, dataset: str) -> set[str]:
         """The ids of all columns that the dataset has now."""
-        return {column.id for column in self._lineage.columns_of(dataset, None)}
+        return {column.id for column in self._lineage.columns_of((dataset,), None)}
 
 
 EXPECTED: Final = (
@@ -239,7 +259,7 @@ class References:
             return key
         if kind == labels.JOB and self._catalogue.jobs((key,)):
             return key
-        if kind == labels.COLUMN and self._has_column(key):
+        if kind == labels.COLUMN and (self._has_column(key) or self._is_joined(key)):
             return key
         if kind not in _NODE_KINDS:
             raise InvalidReference(key, "the id of a dataset, a column or a job")
@@ -247,9 +267,10 @@ class References:
 
     def _has_column(self, key: str) -> bool:
         """A column that no schema lists exists only in the graph."""
-        if self._listed((key,)) or self._graph.vertices((key,)):
-            return True
-        return self._joined is not None and self._joined.is_known(key)
+        return bool(self._listed((key,)) or self._graph.vertices((key,)))
+
+    def _is_joined(self, key: str) -> bool:
+        return self._joined is not None and self._joined.find(key) is not None
 
     def _rows(self, uri: str) -> tuple[DatasetRow, ...]:
         """The datasets with this URI; otherwise those to which an OpenLineage client gives this

@@ -418,10 +418,10 @@ class Lineage:
         findings = ColumnFindings(question.limit, evidence.bounds, hidden=self._hidden)
         return self._ask_columns(columns, names, optional, question, findings)
 
-    def columns_of(self, dataset: str, at: int | None) -> tuple[ColumnNode, ...]:
-        """The columns of a dataset (an id): of its schema, and those that only lineage names."""
+    def columns_of(self, datasets: Collection[str], at: int | None) -> tuple[ColumnNode, ...]:
+        """The columns of datasets (ids): of schemas, and those that only lineage names."""
         evidence = self._evidence()
-        names = _columns_at(evidence, ColumnWalks(evidence, indirect=False), (dataset,), at)
+        names = _columns_at(evidence, ColumnWalks(evidence, indirect=False), datasets, at)
         return tuple(node_of(name) for name in sorted(names))
 
     def columns_at(self, datasets: Collection[str], at: int | None) -> dict[str, set[str]]:

@@ -43,6 +43,7 @@ class OpenColumn(NamedTuple):
     among: tuple[str, ...]
     left_out: frozenset[str]
     into: tuple[str, ...] | None
+    place: tuple[int | None, int | None] | None
 
     @property
     def source(self) -> str:
@@ -75,12 +76,13 @@ class OpenColumn(NamedTuple):
 
 
 def _read(supplied: Edge) -> OpenColumn:
-    into = supplied.value("into")
+    into, place = supplied.value("into"), supplied.value("place")
     return OpenColumn(
         supplied,
         tuple(json.loads(str(supplied.value("among")))),
         frozenset(json.loads(str(supplied.value("left_out") or "[]"))),
         None if into is None else tuple(json.loads(str(into))),
+        None if place is None else tuple(json.loads(str(place))),
     )
 
 
@@ -178,7 +180,7 @@ class OpenColumns:
             items = self._opens.get(step.logical_plan, ())
             tables = {table for item in items for table in item.tables}
             moments |= {moment for called, moment in step.inputs if called in tables}
-            if any(item.like == step.target for item in items):
+            if any(item.place for item in items):
                 moments.add(Moment(step.target, self._until, self._until))
         return moments
 
@@ -286,7 +288,9 @@ class OpenColumns:
                     source = self._passed_on(item, original).get(path)
                     if source is not None:
                         yield self._joined(item, original, source, path), source
-                elif item.target == path and self._is_only(item, original, item.path):
+                elif self._target(item, original) == path and self._is_only(
+                    item, original, item.path
+                ):
                     yield self._joined(item, original, item.path, path), item.path
 
     def influences(self, step: Step) -> list[Edge]:
@@ -305,8 +309,8 @@ class OpenColumns:
             for item in self._opens[original.logical_plan]:
                 if item.is_star:
                     paths.update(self._passed_on(item, original))
-                elif item.target:
-                    paths.add(item.target)
+                elif target := self._target(item, original):
+                    paths.add(target)
         return paths
 
     def _originals(self, step: Step) -> Sequence[Step]:
@@ -334,18 +338,36 @@ class OpenColumns:
                     yield from zip(into, kept, strict=True)
 
     def _names_by_position(self, item: OpenColumn, step: Step) -> Sequence[str] | None:
-        """The names that ``*`` has by position; None where it has its own. Rows that are inserted
-        into a table without a schema are taken to have the names of the query.
-        """
+        """The names that ``*`` has by position; None where it has its own."""
+        standing = self._standing(item, step)
+        if standing is not None:
+            return standing
         if item.into is not None or not item.like:
             return item.into
-        if item.like == step.target:
-            moment = Moment(step.target, self._until, self._until)
-            return self._columns.get(moment, _NO_COLUMNS).listed
         for columns in self._columns_read(item.like, step):
             if columns.listed is not None:
                 return columns.listed
         return ()
+
+    def _target(self, item: OpenColumn, step: Step) -> str:
+        """The column that a named one flows into; "" where none is known."""
+        standing = self._standing(item, step)
+        if standing is None:
+            return item.target
+        return standing[0] if len(standing) == 1 else ""
+
+    def _standing(self, item: OpenColumn, step: Step) -> Sequence[str] | None:
+        """The columns of the written table at this place of the inserted rows. None where it has no
+        schema: the rows are taken to have the names of the query.
+        """
+        if item.place is None:
+            return None
+        moment = Moment(step.target, self._until, self._until)
+        listed = self._columns.get(moment, _NO_COLUMNS).listed
+        before, behind = item.place
+        if listed is None or before is None or behind is None:
+            return None if listed is None else ()
+        return listed[before : max(before, len(listed) - behind)]
 
     def _is_only(self, item: OpenColumn, step: Step, path: str) -> bool:
         """Whether this table, and no other one that may, has the column."""
@@ -414,13 +436,12 @@ class OpenColumns:
                 continue
             having = paths[item.source]
             if not item.is_star:
-                if item.target and item.path in {h for path in having for h in holders(path)}:
-                    fed.add((row.target, item.target))
+                if not item.target or item.path not in {h for p in having for h in holders(p)}:
+                    continue
+                fed.add((row.target, item.target))
             else:
                 fed |= {(row.target, path) for path in having - item.left_out}
-                fed |= {(row.target, path) for path in item.into or ()}
-                if item.like:
-                    fed |= {(row.target, path) for path in self._ever(item.like)}
+            fed |= {(row.target, path) for path in self._other_names(item, row.target)}
         if len(fed) > CANDIDATE_LIMIT:
             self._evidence.bounds.cut("nodes", CANDIDATE_LIMIT)
         return fed
@@ -431,12 +452,18 @@ class OpenColumns:
         rows = self._evidence.history.plans.rows(self.open_plans(plans))
         for plan, row in rows.items():
             for item in self._opens[plan] if row.target else ():
-                if not item.is_star:
-                    outputs |= {(row.target, item.target)} if item.target else set()
-                    continue
-                read = self._ever(item.source) | (self._ever(item.like) if item.like else set())
-                outputs |= {(row.target, path) for path in (*read, *(item.into or ()))}
+                names = self._other_names(item, row.target)
+                if item.is_star:
+                    names |= self._ever(item.source)
+                elif item.target:
+                    names.add(item.target)
+                outputs |= {(row.target, path) for path in names}
         return outputs
+
+    def _other_names(self, item: OpenColumn, target: str) -> set[str]:
+        """Names that what is open may have in the written table, other than its own."""
+        tables = (item.like, target if item.place else "")
+        return {*(item.into or ()), *(path for table in tables for path in self._ever(table))}
 
     def _ever(self, table: str) -> set[str]:
         """The columns ever known of a table, and those that its writes leave open."""

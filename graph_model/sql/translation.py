@@ -71,6 +71,9 @@ class SqlColumn:
     expression: str
 
 
+Place = tuple[int | None, int | None]
+
+
 @dataclass(frozen=True, slots=True)
 class SqlOpen:
     """What a statement leaves open, and the schemas of its tables can say.
@@ -80,6 +83,10 @@ class SqlOpen:
     ``left_out`` (in lower case) flow on, unless another table ``among`` has a column of that name.
     They keep their names; where ``into`` is not None they have these by position, and where
     ``like`` is a table the names of its columns by position.
+
+    ``place`` is not None where the values stand in the order of the written table's columns, which
+    the text does not have: the number of values before and behind, None where a ``*`` hides it.
+    The names above are those of the query then.
     """
 
     to: str | None
@@ -92,6 +99,7 @@ class SqlOpen:
     left_out: tuple[str, ...] = ()
     into: tuple[str, ...] | None = None
     like: str = ""
+    place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +315,7 @@ class _Script:
                 texts += [", ".join(map(self._texts.of, influence.texts))]
         columns: list[SqlColumn] = []
         opens = [star for write in writes for star in _stars(write)]
+        places = {key: place for write in writes for key, place in _places(write).items()}
         for (to, kind, how), (leaves, texts) in made.items():
             text = self._texts.joined(texts)
             known = [leaf for leaf in leaves if len(candidates(leaf[0])) == 1]
@@ -316,7 +325,9 @@ class _Script:
             for table, path in sorted(leaves.difference(known)):
                 reader.step(len(candidates(table)))
                 opens += [
-                    SqlOpen(to, name, path, candidates(table), kind, how, text)
+                    SqlOpen(
+                        to, name, path, candidates(table), kind, how, text, place=places.get(to)
+                    )
                     for name in candidates(table)
                 ]
         named = {write.table for write in writes if write.table}
@@ -425,6 +436,11 @@ def _stars(write: TableWrite) -> Iterator[SqlOpen]:
     stars = [star for value in write.values for star in value.stars]
     among = tuple(sorted({star.table for star in stars if star.by_name}))
     named = {value.name.lower() for value in write.values if not value.tables}
+    places = {
+        star: place
+        for value, place in zip(write.values, _places_of(write), strict=True)
+        for star in value.stars
+    }
     for star in stars:
         yield SqlOpen(
             column_text((write.table or "", ANY_COLUMN)),
@@ -437,7 +453,31 @@ def _stars(write: TableWrite) -> Iterator[SqlOpen]:
             tuple(sorted(star.left_out | named if star.by_name else star.left_out)),
             star.into,
             star.like,
+            places[star] if write.by_position else None,
         )
+
+
+def _places(write: TableWrite) -> dict[str | None, Place]:
+    """Per column of the table, under the query's name, the place of its value."""
+    places: dict[str | None, Place] = {}
+    for value, place in zip(write.values, _places_of(write), strict=True):
+        if write.by_position and not value.tables:
+            key = column_text((write.table or "", value.name))
+            places[key] = (None, None) if key in places else place  # two of one name
+    return places
+
+
+def _places_of(write: TableWrite) -> list[Place]:
+    """``SELECT a, * FROM s``: (0, None) and (1, 0)."""
+    starred = [place for place, value in enumerate(write.values) if value.tables]
+    first, last = (starred[0], starred[-1]) if starred else (len(write.values), -1)
+    return [
+        (
+            place if place <= first else None,
+            len(write.values) - 1 - place if place >= last else None,
+        )
+        for place in range(len(write.values))
+    ]
 
 
 def _added(known: Sequence[ColumnValue], added: Sequence[ColumnValue]) -> list[ColumnValue]:

@@ -37,13 +37,15 @@ TARGET: Final = "target-columns"
 @dataclass(slots=True)
 class TableWrite:
     """Values for columns of a table; no ``table``: the result of a query. ``made``: the statement
-    creates the table, and these are its columns.
+    creates the table, and these are its columns. ``by_position``: they stand in the order of its
+    columns, which are not known.
     """
 
     table: str | None
     values: Sequence[ColumnValue]
     made: bool = False
     temporary: bool = False
+    by_position: bool = False
 
 
 @dataclass(slots=True)
@@ -240,8 +242,10 @@ class Statements:
         columns = self._listed(node.this) or [
             self._names.identifier(column) for column in node.args.get("columns") or ()
         ]
-        paired = list(self._paired(table, named, values, columns, bool(node.args.get("by_name"))))
-        self._write(table, paired)
+        by_name = bool(node.args.get("by_name"))
+        paired = list(self._paired(table, named, values, columns, by_name))
+        placed = not (by_name or columns or self._columns(table))
+        self._write(table, paired, by_position=placed)
         self._output(node, table, named)
         self._conflict(node, table, named, paired, commons)
 
@@ -281,11 +285,7 @@ class Statements:
         """
         star = next(place for place, value in enumerate(values) if value.tables)
         if not targets:
-            if len(values) == 1:  # its columns are those of the table, by position
-                star_like = (s._replace(like=table) if s.by_name else s for s in values[0].stars)
-                yield replace(values[0], stars=tuple(star_like))
-            else:
-                yield from values
+            yield from values
             return
         last = len(values) - 1 - next(p for p, v in enumerate(reversed(values)) if v.tables)
         behind = len(values) - 1 - last

@@ -79,6 +79,7 @@ class ReportedOpen:
     left_out: tuple[str, ...]
     into: tuple[str, ...] | None
     like: str
+    place: tuple[int | None, int | None] | None
     origin: str
 
     def properties(self, logical_plan: str) -> dict[str, str | None]:
@@ -88,7 +89,9 @@ class ReportedOpen:
             "kind": self.kind, "how": self.how, "expression": self.expression,
             "left_out": identity.spelled(self.left_out) if self.left_out else None,
             "into": None if self.into is None else identity.spelled(self.into),
-            "like": self.like or None, "logical_plan": logical_plan, "origin": self.origin,
+            "like": self.like or None,
+            "place": None if self.place is None else identity.spelled(self.place),
+            "logical_plan": logical_plan, "origin": self.origin,
         }  # fmt: skip
 
 

@@ -523,6 +523,7 @@ class _Reader:
             tuple(sorted({source.column(name)[1] for name in sql.left_out})),
             None if sql.into is None else tuple(target.column(name)[1] for name in sql.into),
             self.sources.use(*item.like).id if item.like else "",
+            sql.place,
             labels.SQL_ORIGIN,
         )
 

@@ -197,6 +197,18 @@ class NodeLookup(CatalogueReader):
         """
         return tuple(LogicalPlanRow(*row) for row in self._rows_for(_OF_JOBS, jobs))
 
+    def tables_with_gap(self, code: str, limit: int) -> tuple[str, ...]:
+        """The first ``limit`` datasets (ids) that plans with a gap of this code write.
+
+        Reads every plan: only an id that nothing else knows leads here, so no index is kept for it.
+        """
+        plan = logical_plans.c
+        having = plan.gaps.contains(f'"{code}"', autoescape=True)
+        asked = sa.select(plan.target).where(plan.target != "", having).distinct()
+        with self._read() as connection:
+            rows = connection.execute(asked.order_by(plan.target).limit(limit))
+            return tuple(rows.scalars())
+
     def reading_plans(self, jobs: Collection[str], limit: int) -> dict[str, tuple[str, ...]]:
         """Per job the ids of its logical plans that write nothing, in order; the first ``limit``.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -300,6 +301,18 @@ def test_the_plans_of_jobs_that_write_nothing_come_by_id_up_to_a_limit(
     }
     found = catalogue.reading_plans(jobs, limit)
     assert found == {job: ids for job, ids in expected.items() if ids}
+
+
+def test_the_tables_that_plans_with_a_gap_write(catalogue: Catalogue) -> None:
+    gaps = {"lp-1": ("ds-2", "open-columns"), "lp-2": ("ds-1", "open-columns"),
+            "lp-3": ("ds-2", "open-columns"), "lp-4": ("ds-3", "open_columns"),
+            "lp-5": ("", "open-columns"), "lp-6": ("ds-4", "more-open-columns")}  # fmt: skip
+    catalogue.record(
+        LogicalPlanRow(plan, "job-1", "f", target, "", "[]", json.dumps([[code, "x"]]))
+        for plan, (target, code) in gaps.items()
+    )
+    assert catalogue.tables_with_gap("open-columns", 9) == ("ds-1", "ds-2")
+    assert catalogue.tables_with_gap("open-columns", 1) == ("ds-1",)
 
 
 def test_one_uri_is_found_in_every_scope(catalogue: Catalogue) -> None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_model import identity
 from graph_model.answers.columns import describe_column
 from graph_model.answers.impact.report import Impact, Scope
 from graph_model.answers.lineage import column_lineage, lineage
 from graph_model.errors import NotFound
-from graph_model.lineage import Question
+from graph_model.lineage import Question, Structure
 from graph_model.picture.json_form import graph_reply
 from graph_model.stores.graph import Direction
 from tests.projections import SmallHeadwater, budget, lineage_event, small_headwater
@@ -194,6 +195,43 @@ def test_an_insert_is_by_position_where_both_tables_are_known() -> None:
     assert edges(asked(world(other, tables[0]), "t")) == set()
 
 
+@pytest.mark.parametrize(
+    ("query", "schema", "expected"),
+    [
+        ("SELECT * FROM s", ("x", "y"), {("s.a", "x"), ("s.b", "y")}),
+        ("SELECT * FROM s", ("x", "y", "z"), set()),
+        ("SELECT * FROM s", (), {("s.a", "a"), ("s.b", "b")}),
+        ("SELECT 1 AS k, *, 2 AS l FROM s", ("w", "x", "y", "z"), {("s.a", "x"), ("s.b", "y")}),
+        ("SELECT 1 AS k, * FROM s", ("a", "b"), set()),
+        ("SELECT 1 AS k, * FROM s", (), {("s.a", "a"), ("s.b", "b")}),
+        ("SELECT * FROM s JOIN r ON true", ("c", "b", "a"), set()),
+        ("SELECT * FROM s UNION ALL SELECT * FROM r2", ("x", "y"), {
+            ("s.a", "x"), ("s.b", "y"), ("r2.c", "x"), ("r2.d", "y"),
+        }),
+        ("SELECT a, c AS b FROM s JOIN r ON true", ("b", "a"), {("s.a", "b"), ("r.c", "a")}),
+        ("SELECT a, c FROM s JOIN r ON true", ("a",), set()),
+        ("SELECT a, c FROM s JOIN r ON true", (), {("s.a", "a"), ("r.c", "c")}),
+    ],
+)  # fmt: skip
+def test_an_insert_without_a_list_has_the_places_of_the_table_or_the_names_of_the_query(
+    query: str, schema: Sequence[str], expected: set[tuple[str, str]]
+) -> None:
+    tables = [described("s", "a", "b"), described("r", "c"), described("r2", "c", "d")]
+    tables += [described("t", *schema)] if schema else []
+    headwater = world(run(f"INSERT INTO t {query}", ["s", "r", "r2"], "t", day=3), *tables)
+    joined = {(source, f"t.{column}", "IDENTITY", "joined") for source, column in expected}
+    assert edges(asked(headwater, "t")) == joined
+    for source in ("s", "r", "r2"):
+        mine = {edge for edge in joined if edge[0].startswith(f"{source}.")}
+        assert edges(asked(headwater, source, up=False)) == mine
+
+
+def test_a_table_made_of_a_query_has_its_names_whatever_another_schema_says() -> None:
+    headwater = world(STAR, described("s", "a", "b"), described("t", "x", "y"))
+    below = edges(asked(headwater, "s", up=False))
+    assert {to for _, to, *_ in below} == {"t.a", "t.b"}
+
+
 def test_columns_inside_tables_have_the_same_joined_edges() -> None:
     headwater = world(STAR, described("s", "id", "name"))
     question = Question(f"dataset:{uri('t')}", columns=True, direction=Direction.UPSTREAM)
@@ -231,6 +269,25 @@ def test_a_joined_column_has_a_page_and_its_id_leads_on() -> None:
     assert edges(graph_reply(lineage(sources, Question(joined, depth=1)), None)) == {
         ("s.id", "t.id", "IDENTITY", "joined")
     }
+
+
+def test_another_process_finds_a_joined_column_by_its_id() -> None:
+    chain = run("CREATE TABLE u AS SELECT * FROM t", ["t"], "u", day=4)
+    headwater = world(STAR, chain, described("s", "id", "name"))
+    nodes = graph_reply(
+        column_lineage(headwater.sources, uri("s"), "id", Question("", depth=5)), None
+    )
+    joined = {n["id"]: n["dataset"].rpartition(".")[2] for n in nodes["nodes"] if "dataset" in n}
+    for column, table in joined.items():
+        elsewhere = replace(headwater.sources, structure=Structure())
+        assert describe_column(elsewhere, column, None).name == "id"
+        elsewhere = replace(headwater.sources, structure=Structure())
+        above = edges(graph_reply(lineage(elsewhere, Question(column, depth=1)), None))
+        assert any(to == f"{table}.id" for _, to, *_ in above) == (table != "s")
+        assert Impact(elsewhere).of_node(column, Scope(depth=9)) is not None
+    assert sorted(joined.values()) == ["s", "t", "u"]
+    with pytest.raises(NotFound):
+        describe_column(headwater.sources, identity.column_id("dataset:0", "id"), None)
 
 
 # --- against brute force -------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def ids(headwater: SmallHeadwater) -> dict[str, str]:
 def columns_of(headwater: SmallHeadwater, day: int | None = None) -> list[str]:
     at = None if day is None else 1767225600000 + (day - 1) * 86_400_000 + 43_200_000
     table = ids(headwater)["s3://lake/t"]
-    return sorted(node.path for node in headwater.sources.lineage.columns_of(table, at))
+    return sorted(node.path for node in headwater.sources.lineage.columns_of((table,), at))
 
 
 def test_the_newest_schema_counts_whichever_event_gave_it(headwater: SmallHeadwater) -> None:
