@@ -35,7 +35,13 @@ from graph_model.producers.openlineage.events.facets import (
     Lifecycle,
     value_of,
 )
-from graph_model.producers.openlineage.events.jobs import JobPlace, facet_body, run_tags, stripped
+from graph_model.producers.openlineage.events.jobs import (
+    JobPlace,
+    facet_body,
+    parent_of,
+    run_tags,
+    stripped,
+)
 from graph_model.producers.openlineage.job_logic import RunLogic
 from graph_model.producers.openlineage.plans import LogicalPlan
 from graph_model.producers.openlineage.quality import (
@@ -81,6 +87,7 @@ def add_facets(
     command belong to its plan, because an application runs many commands.
     """
     _add_rows(collector, subject, subject.id, "run", statement.run_facets)
+    _add_forwarded(collector, statement, place, subject)
     if place.role == "command":
         for plan, _ in plans:
             _add_rows(collector, subject, plan.id, "logical_plan", statement.job_facets)
@@ -99,6 +106,19 @@ def add_facets(
     for role, listed in (("input", statement.inputs), ("output", statement.outputs)):
         for dataset in listed:
             add_dataset_facets(collector, subject, dataset, names, role, held)
+
+
+def _add_forwarded(
+    collector: FactCollector, statement: JobStatement, place: JobPlace, subject: Subject
+) -> None:
+    """The facets that a run passes on of the jobs above it: a scheduler may send no event."""
+    told = parent_of(statement.run_facets)
+    if told is None:
+        return
+    for run, job in ((told.parent, place.parent_job), (told.root, place.root_job)):
+        if run is not None and job is not None:
+            above = identity.job_id(job.namespace, job.name)
+            _add_rows(collector, subject, above, "job", run.job_facets)
 
 
 def _add_marks(

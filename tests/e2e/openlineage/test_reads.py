@@ -262,6 +262,31 @@ def test_a_dag_its_tasks_and_their_applications_are_one_tree(
     assert (app["parent"]["runId"], app["root"]["runId"]) == ("t-2", "dag")
 
 
+def test_a_job_without_events_is_described_by_the_facets_that_runs_below_it_pass_on(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    def job(name: str, kind: str, owner: str) -> Json:
+        facets = {
+            "jobType": {"processingType": "BATCH", "integration": "AIRFLOW", "jobType": kind},
+            "ownership": {"owners": [{"name": owner}]},
+        }
+        return {"namespace": "airflow", "name": name, "facets": facets}
+
+    parent = {
+        "run": {"runId": "task"},
+        "job": job("nightly.build", "TASK", "web"),
+        "root": {"run": {"runId": "dag"}, "job": job("nightly", "DAG", "finance")},
+    }
+    take(headwater, event("m", "COMPLETE", "09:00:00", run_facets={"parent": parent}))
+    listed = get(client, "/graph/jobs")["items"]
+    owners = {one["name"]: one["owners"] for one in listed}
+    assert owners == {"load": [], "nightly": ["finance"], "nightly.build": ["web"]}
+    for one in listed:
+        described = get(client, f"/graph/jobs/{one['id']}")["about"]["described"]
+        kinds = {"load": "", "nightly": "DAG", "nightly.build": "TASK"}
+        assert described["jobType"] == kinds[one["name"]]
+
+
 def test_a_run_that_never_ended_is_closed_by_the_run_above_it(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:

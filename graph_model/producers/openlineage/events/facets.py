@@ -217,9 +217,12 @@ class Lifecycle:
 
 @dataclass(frozen=True, slots=True)
 class RunReference:
+    """``job_facets``: those of its job that the run below passes on (ParentRunFacet 1-2-0)."""
+
     run_id: str
     namespace: str
     name: str
+    job_facets: Facets
 
 
 @dataclass(frozen=True, slots=True)
@@ -496,6 +499,7 @@ def _read_run_reference(fields: JsonObject, path: str) -> RunReference:
         read_run_id(run, join(path, "run")),
         read_text(job, "namespace", join(path, "job"), empty=True),
         read_text(job, "name", join(path, "job")),
+        read_facets("job", job, "facets", join(path, "job"), []),
     )
 
 
