@@ -266,7 +266,7 @@ def note_reason(kind: str, reason: Reason) -> None:
     service.metrics.refused_for(kind, reason.kind)
     principal = current_principal().name
     service.refusals.log_refusal(kind, reason, principal)
-    service.refusals.keep(kind, reason, principal, _beginning(), service.clock())
+    service.refusals.keep(kind, reason, principal, _beginning, service.clock())
 
 
 def _beginning() -> bytes:

@@ -33,7 +33,7 @@ from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocu
 from graph_model.values import Role, iso
 
 _MOST_INDENTED: Final = 1_000_000
-_MOST_BEGINNING: Final = 200_000
+_MOST_TEXT: Final = 200_000
 
 
 class JournalQuery(Query):
@@ -205,8 +205,8 @@ class StorageReply(Schema):
 
 
 class DocumentReply(EntrySchema):
-    """One document with its body as it is kept: masked. ``text`` is indented JSON; of a body of
-    more than 1,000,000 bytes the first 200,000 as they stand, and ``partial`` says so.
+    """One document with its body as it is kept: masked. ``text`` is indented JSON (of more than
+    1,000,000 bytes as it stands), at most 200,000 characters of it; then ``partial`` says so.
     """
 
     text = fields.String(required=True)
@@ -221,7 +221,7 @@ class RefusedQuery(Query):
 
 class RefusedSchema(Schema):
     """Requests of one caller, kind and kind of reason within a minute; message and beginning are of
-    the newest one, masked.
+    the first one, masked.
     """
 
     at = fields.String(required=True)
@@ -276,7 +276,8 @@ def journal(query: Mapping[str, Any]) -> dict[str, Any] | Response:
 @blueprint.response(200, DocumentReply)
 def document(position: int) -> dict[str, Any]:
     """One document as it is kept, secrets masked, for admins: it may name what is hidden."""
-    kept = current_service().journal.document(position)
+    journal = current_service().journal
+    kept = journal.document(position) if position <= journal.newest() else None
     if kept is None:
         raise NotFound("document", str(position))
     sources = current_sources()
@@ -455,11 +456,18 @@ def describe(
 
 
 def describe_body(body: bytes) -> dict[str, Any]:
-    """``b'{"a": 1}'`` => its text indented and ``cut`` None, or the beginning of a large one."""
-    if len(body) <= _MOST_INDENTED:
-        return {"text": json.dumps(json.loads(body), indent=2, ensure_ascii=False), "cut": None}
-    beginning = body[:_MOST_BEGINNING].decode("utf-8", "ignore")
-    return {"text": beginning, "cut": {"reason": "bytes", "limit": _MOST_BEGINNING}}
+    """``b'{"a": 1}'`` => its text indented, as far as it is shown, and ``cut`` where it is more."""
+    pieces = (
+        json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(json.loads(body))
+        if len(body) <= _MOST_INDENTED
+        else iter((body[: 4 * _MOST_TEXT].decode("utf-8", "ignore"),))
+    )
+    text = ""
+    while len(text) <= _MOST_TEXT and (piece := next(pieces, None)) is not None:
+        text += piece
+    if len(text) <= _MOST_TEXT:
+        return {"text": text, "cut": None}
+    return {"text": text[:_MOST_TEXT], "cut": {"reason": "characters", "limit": _MOST_TEXT}}
 
 
 # --- health and metrics --------------------------------------------------------------------------

@@ -23,6 +23,8 @@ _KEPT_SECONDS: Final = 86_400.0
 _SHOWN: Final = 512
 #: So much is masked before it is cut to what is shown, so that no secret is cut where it stands.
 LOOKED_AT: Final = 4_096
+#: Of a longer body the masked end is not shown: there a secret may have lost what tells it.
+_HIDDEN_END: Final = 1_024
 
 log = logging.getLogger("headwater.refusals")
 
@@ -40,8 +42,8 @@ class RefusedRequests:
     """Requests with documents of a kind that one caller sent within a minute, refused for one kind
     of reason: ``count`` of them. ``at`` and ``last`` are times of the first and the newest one
     (epoch ms); ``message`` and ``beginning``, the first 512 characters of its body, are of the
-    newest, masked. ``beginning`` is empty where no body was read: without a valid key, or too
-    large.
+    first, masked: a caller who repeats itself costs that work once a minute. ``beginning`` is empty
+    where no body was read: without a valid key, or too large.
     """
 
     at: int
@@ -77,18 +79,20 @@ class Refusals:
             text = _one_line(reason.text)
             log.warning("%s of %s refused, %s: %s%s", kind, principal, reason.kind, text, more)
 
-    def keep(self, kind: str, reason: Reason, principal: str, body: bytes, now: int) -> None:
-        """Keep that documents of a kind were refused ``now`` (epoch ms); ``body`` begins as that of
-        the request.
+    def keep(
+        self, kind: str, reason: Reason, principal: str, body: Callable[[], bytes], now: int
+    ) -> None:
+        """Keep that documents of a kind were refused ``now`` (epoch ms); ``body`` gives the first
+        ``LOOKED_AT`` bytes of that of the request.
         """
-        text = masked(body[:LOOKED_AT].decode("utf-8", "replace"))[:_SHOWN]
         key = int(now / 1000 // _PERIOD_SECONDS), kind, reason.kind, principal
-        row = RefusedRequests(
-            now, now, 1, kind, reason.kind, masked(_one_line(reason.text)), principal, text
-        )
         with self._lock:
             if before := self._kept.pop(key, None):
-                row = replace(row, at=before.at, count=before.count + 1)
+                self._kept[key] = replace(before, last=now, count=before.count + 1)
+                return
+        message = masked(_one_line(reason.text))
+        row = RefusedRequests(now, now, 1, kind, reason.kind, message, principal, _shown(body()))
+        with self._lock:
             self._kept[key] = row
             while len(self._kept) > _MOST_KEPT:
                 del self._kept[next(iter(self._kept))]
@@ -112,6 +116,13 @@ class Refusals:
                 period.began, period.seen = now, 0
             period.seen += 1
             return left_out if period.seen <= _LINES_A_PERIOD else None
+
+
+def _shown(beginning: bytes) -> str:
+    """The masked beginning of a body, far enough from where it was cut."""
+    text = masked(beginning.decode("utf-8", "replace"))
+    whole = len(beginning) < LOOKED_AT
+    return text[: _SHOWN if whole else max(0, min(_SHOWN, len(text) - _HIDDEN_END))]
 
 
 def _one_line(text: str) -> str:

@@ -182,7 +182,7 @@ function payload({ api, announce }, { position, kind }) {
     place.replaceChildren(
       copyButton(text, 'Copy', announce),
       view ? anchor(write({ view }), 'What it did') : '',
-      partial ? element('p', { class: 'muted' }, `The first ${formatSize(partial.limit)} of ${formatSize(size)}.`) : '',
+      partial ? element('p', { class: 'muted' }, `The first ${count(partial.limit, 'character')} of ${formatSize(size)}.`) : '',
       element('pre', { class: 'mono' }, data(text)),
     );
   });

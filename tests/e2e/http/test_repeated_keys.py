@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from api.http.errors import Reason
-from api.service.refusals import Refusals
+from api.service.refusals import LOOKED_AT, Refusals
 from collectors.kafka import KafkaRecord, read_record
 from graph_model.documents.files import Piece, recognise
 from graph_model.stores.documents import DocumentState
@@ -283,18 +283,39 @@ def test_an_admin_reads_a_document_as_it_is_kept(server: Headwater) -> None:
     assert "geheim" not in shown["text"]
     assert small.items() <= shown.items()
     cut = answer(large["position"], admin).get_json()
-    assert (len(cut["text"]), cut["partial"]) == (200_000, {"reason": "bytes", "limit": 200_000})
+    assert (len(cut["text"]), cut["partial"]) == (
+        200_000,
+        {"reason": "characters", "limit": 200_000},
+    )
     assert [answer(small["position"], key).status_code for key in (reader, etl)] == [403, 403]
-    assert answer(1_000, admin).status_code == 404
+    assert [answer(position, admin).status_code for position in (0, 1_000, 10**30)] == [404] * 3
 
 
 def test_the_newest_thousand_refusals_of_a_day_are_kept_in_rows_of_a_minute() -> None:
     refusals = Refusals()
     for caller in range(1_100):
         for at in (0, 59_999):
-            refusals.keep("plan", Reason("invalid", "id"), str(caller), b"x" * 600, at)
+            refusals.keep("plan", Reason("invalid", "id"), str(caller), lambda: b"x" * 600, at)
     rows = refusals.kept(60_000)
     assert [len(rows), rows[0].principal, rows[-1].principal] == [1_000, "1099", "100"]
     assert (rows[0].at, rows[0].last, rows[0].count) == (0, 59_999, 2)
     assert len(rows[0].beginning) == 512
     assert refusals.kept(2 * 86_400_000) == []
+
+
+def test_no_part_of_a_secret_is_shown_where_the_looked_at_part_of_a_body_ends() -> None:
+    refusals = Refusals()
+    login = '"}, "u": "jdbc:postgresql://reader:geheim'
+    value = "x" * (LOOKED_AT - len('{"password": "' + login))
+    body = ('{"password": "' + value + login + '@h/d"}').encode()
+    refusals.keep("plan", Reason("invalid", "id"), "etl", lambda: body[:LOOKED_AT], 0)
+    assert "geheim" not in refusals.kept(0)[0].beginning
+
+
+def test_what_repeats_within_a_minute_is_read_once() -> None:
+    refusals = Refusals()
+    bodies = iter((b"{}",))
+    for at in range(100):
+        refusals.keep("plan", Reason("invalid", "id"), "etl", lambda: next(bodies), at)
+    (row,) = refusals.kept(99)
+    assert (row.beginning, row.count, row.at, row.last) == ("{}", 100, 0, 99)
