@@ -110,13 +110,17 @@ def _opened(sources: Sources, node: str, asked: str) -> Sources:
 
 
 def home_of(sources: Sources, node: str) -> str:
-    """The dataset of a column; otherwise the node itself. Some columns exist only in the graph."""
+    """The dataset of a column; otherwise the node itself. Some columns exist only in the graph, and
+    some only in answers.
+    """
     if identity.kind_of(node) != labels.COLUMN:
         return node
     if rows := sources.catalogue.columns((node,)):
         return rows[0].dataset
-    vertices = sources.graph.vertices((node,))
-    return next((str(vertex.value("dataset_id")) for vertex in vertices), node)
+    for vertex in sources.graph.vertices((node,)):
+        return str(vertex.value("dataset_id"))
+    joined = sources.joined_columns.find(node)
+    return node if joined is None else joined[0]
 
 
 # --- pictures ------------------------------------------------------------------------------------

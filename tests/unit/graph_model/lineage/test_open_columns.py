@@ -290,6 +290,22 @@ def test_another_process_finds_a_joined_column_by_its_id() -> None:
         describe_column(headwater.sources, identity.column_id("dataset:0", "id"), None)
 
 
+def test_a_joined_column_of_a_hidden_table_is_not_found() -> None:
+    headwater = world(STAR, described("s", "id"))
+    nodes = graph_reply(column_lineage(headwater.sources, uri("s"), "id", Question("")), None)
+    (joined,) = (n for n in nodes["nodes"] if n.get("dataset", "").endswith(".t"))
+    table = headwater.sources.references.resolve(f"dataset:{uri('t')}")
+    for structure in (Structure(), headwater.sources.structure):
+        hiding = replace(headwater.sources, hidden=frozenset({table}), structure=structure)
+        with pytest.raises(NotFound):
+            describe_column(hiding, joined["id"], None)
+        for asked_as in (joined["id"], f"column:{uri('t')}#id"):
+            with pytest.raises(NotFound):
+                lineage(hiding, Question(asked_as))
+        opened = replace(hiding, opens_hidden=True)
+        assert describe_column(opened, joined["id"], None).name == "id"
+
+
 # --- against brute force -------------------------------------------------------------------------
 
 PATHS: Final = ("a", "b", "c")
