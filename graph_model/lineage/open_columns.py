@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -112,6 +112,7 @@ class OpenColumns:
         self._steps: dict[Moment, Sequence[Step]] = {}
         self._same: dict[Step, list[Step]] = {}
         self._passed: dict[tuple[str, Step], Mapping[str, str]] = {}
+        self._written: dict[Step, Set[str]] = {}  # as _passed: while the same schemas are known
         self._times: set[int] = set()
 
     @cached_property
@@ -151,6 +152,7 @@ class OpenColumns:
             for step in steps:
                 if some := originals.get((step.logical_plan, step.target)):
                     self._same[step] = some
+        self._written.clear()
 
     def open_plans(self, plans: Collection[str]) -> set[str]:
         """The plans among these that leave columns open."""
@@ -163,15 +165,15 @@ class OpenColumns:
             return
         self._asked |= new
         rows = self._evidence.history.plans.rows(new).values()
-        if wanted := {row.id for row in rows if _GATE in row.gaps}:
+        if gated := {row.id for row in rows if _GATE in row.gaps}:
             page = self._evidence.graph.edges(
-                wanted, Direction.UPSTREAM, (labels.SUPPLIES,), HUB_LIMIT
+                gated, Direction.UPSTREAM, (labels.SUPPLIES,), HUB_LIMIT
             )
             self._evidence.bounds.note_hub(page.cut)
-            found: defaultdict[str, list[OpenColumn]] = defaultdict(list)
-            for supplied in page.edges:
-                found[supplied.in_id].append(_read(supplied))
-            self._opens |= {plan: tuple(items) for plan, items in found.items()}
+            supplied: defaultdict[str, list[OpenColumn]] = defaultdict(list)
+            for edge in page.edges:
+                supplied[edge.in_id].append(_read(edge))
+            self._opens |= {plan: tuple(items) for plan, items in supplied.items()}
 
     def _moments(self, steps: Iterable[Step]) -> set[Moment]:
         """The states of the tables whose columns decide over these steps."""
@@ -234,6 +236,7 @@ class OpenColumns:
         for _ in range(len(levels) + 1):
             grown = False
             self._passed.clear()
+            self._written.clear()
             for moment in (moment for level in reversed(levels) for moment in level):
                 steps = self._steps[moment]
                 written = self._reader.columns_written_by({step.logical_plan for step in steps})
@@ -302,8 +305,13 @@ class OpenColumns:
             if not item.target and self._is_only(item, original, item.path)
         ]
 
-    def targets(self, step: Step) -> set[str]:
+    def targets(self, step: Step) -> Set[str]:
         """The columns that a step writes by what it leaves open."""
+        if step not in self._written:
+            self._written[step] = frozenset(self._targets(step))
+        return self._written[step]
+
+    def _targets(self, step: Step) -> set[str]:
         paths: set[str] = set()
         for original in self._originals(step):
             for item in self._opens[original.logical_plan]:
