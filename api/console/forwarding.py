@@ -7,7 +7,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +16,7 @@ from graph_model.errors import ConfigurationError, InvalidInput, Unavailable
 from graph_model.values import iso, now, parse_instant
 
 if TYPE_CHECKING:
-    from graph_model.stores.forwarding import ForwardState, ForwardStates
+    from graph_model.stores.forwarding import ForwardLease, ForwardState, ForwardStates
     from graph_model.stores.journal import Journal
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,8 @@ _SOON_SECONDS: Final = 0.1
 _LOOK_SECONDS: Final = 5.0
 """Until a destination that was added is sent to."""
 _LAST_SECONDS: Final = 20.0
-"""After a signal, for the answers that are still to come."""
+"""After a signal, for the answers that are still to come; a process with one missing keeps its
+lease until it runs out."""
 _KINDS: Final = ("openlineage", "google", "datazone", "kafka", "headwater")
 
 
@@ -168,9 +169,10 @@ def forward_run(call: Call) -> int:
 
     options, settings = call.options, call.settings()
     set_up_logging(settings.log_level, settings.log_format)
+    threads: dict[str, threading.Thread] = {}
     with (
         _opened(call) as (journal, states),
-        _alone(call, states) as keep,
+        _alone(call, states, threads) as keep,
         stop_signal() as stopping,
     ):
         names = options.name or [state.name for state in states.list()]
@@ -179,7 +181,7 @@ def forward_run(call: Call) -> int:
         for name in names:
             states.get(name)
         call.say(f"Sending to {', '.join(names)}{'' if options.once else '; Ctrl-C stops it'}.")
-        _send(call, journal, states, keep, stopping)
+        _send(call, journal, states, threads, keep, stopping)
         failed = [state for state in states.list() if state.failure and not state.paused]
     if not options.once:
         return 0
@@ -193,11 +195,13 @@ def _send(
     call: Call,
     journal: Journal,
     states: ForwardStates,
+    threads: dict[str, threading.Thread],
     keep: Callable[[], None],
     stopping: threading.Event,
 ) -> None:
-    """A thread a destination, also for those that are added meanwhile. Raises ConfigurationError
-    once another process sends.
+    """A thread a destination, also for those that are added meanwhile: into ``threads``, by name.
+    Those that still wait for an answer at the end stay alive. Raises ConfigurationError once
+    another process sends.
     """
     from collectors.forwarding.events import OpenLineageEvents
     from collectors.forwarding.rounds import Forwarding
@@ -205,7 +209,6 @@ def _send(
     from graph_model.projection.projector.rules import wanted_rules
 
     events = OpenLineageEvents(journal, wanted_rules(journal, DEFAULT_RULES))
-    threads: dict[str, threading.Thread] = {}
 
     def start_missing() -> None:
         for name in call.options.name or [state.name for state in states.list()]:
@@ -254,9 +257,11 @@ def _opened(call: Call) -> Iterator[tuple[Journal, ForwardStates]]:
 
 
 @contextmanager
-def _alone(call: Call, states: ForwardStates) -> Iterator[Callable[[], None]]:
-    """One process sends. Raises ConfigurationError where another does; so does what is given, to be
-    called every few seconds.
+def _alone(
+    call: Call, states: ForwardStates, threads: Mapping[str, threading.Thread]
+) -> Iterator[Callable[[], None]]:
+    """One process sends, by its ``threads``. Raises ConfigurationError where another does; so does
+    what is given, to be called every few seconds.
     """
     from api.serving.storage import claim
     from graph_model.stores.forwarding import LEASE_SECONDS
@@ -275,10 +280,25 @@ def _alone(call: Call, states: ForwardStates) -> Iterator[Callable[[], None]]:
         try:
             yield keep
         finally:
-            lease.give_up()
+            _end_lease(lease, threads.values())
     else:
         with claim(settings.data, "forward.lock"):
             yield keep
+
+
+def _end_lease(lease: ForwardLease, threads: Iterable[threading.Thread]) -> None:
+    """Give it up, but let it run out where a message may still be on its way: else another process
+    would send meanwhile. Raises nothing that would hide why the process ends.
+    """
+    reason, seconds = "an answer is still missing", max(lease.seconds_left, 0)
+    if not any(thread.is_alive() for thread in threads):
+        try:
+            lease.give_up()
+        except Unavailable as error:
+            reason = str(error)
+        else:
+            return
+    log.warning("%s: another process may send in %.0f s", reason, seconds)
 
 
 def _position(journal: Journal, since: str) -> int:

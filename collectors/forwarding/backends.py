@@ -43,7 +43,8 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 _SECONDS: Final = 30
 LONGEST_SEND_SECONDS: Final = 3.0 * _SECONDS
-"""To connect, for an answer, and for its text."""
+"""To connect, for an answer, and for its text: as a rule a message takes no longer. It is no
+deadline: a timeout is that of one address of a name, one write or one read (decision 201)."""
 _MOST_REASON: Final = 500
 _MOST_SECRET: Final = 65_536
 _MOST_READ: Final = 2_000

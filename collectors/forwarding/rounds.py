@@ -7,7 +7,8 @@ document that the backend refuses for good is set aside with the reason; after a
 pass its connection waits, and the round is repeated, longer and longer pauses apart, from where it
 was. Sent twice are only the document whose answer was lost, and what a killed process had sent
 since its last note: of ``_NOTE_SECONDS``, ``_BATCH`` documents at most. No message is sent where
-the process's lease could run out before it has arrived, so two processes never both send.
+the process's lease could run out within ``LONGEST_SEND_SECONDS``: as a rule no other process sends
+before it has arrived.
 """
 
 from __future__ import annotations
@@ -299,7 +300,7 @@ class Forwarding:
             result.done.add(document.position)
 
     def _check_lease(self) -> None:
-        """Raises Unavailable where another process could send before this message has arrived."""
+        """Raises Unavailable where another process could send while this message is on its way."""
         if self._states.lease.seconds_left < LONGEST_SEND_SECONDS:
             raise Unavailable("the database has not renewed this process's right to send")
 

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +17,7 @@ from graph_model.documents.files import Piece, prepare
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import Receipt
-from graph_model.stores.forwarding import DeadLetter, ForwardLease, ForwardStates
+from graph_model.stores.forwarding import DeadLetter, ForwardLease, ForwardStates, leases
 from graph_model.stores.journal import Journal
 from tests.contract.databases import schema_on
 from tests.recording_server import RecordingServer, recording_server
@@ -24,15 +25,33 @@ from tests.waiting import eventually
 
 _SENDER = """\
 import os
+import signal
 import sys
+import time
+from pathlib import Path
 from api import command_line
 from api.console import forwarding as console
-from collectors.forwarding import rounds
+from collectors.forwarding import backends
 from graph_model.stores import forwarding as states
 
-console._LOOK_SECONDS, states.LEASE_SECONDS, rounds.LONGEST_SEND_SECONDS = 0.1, 4.0, 1.0
+STOP, LATER = (Path(sys.argv[1], name) for name in ("stop", "later"))
+
+class Lease(states.ForwardLease):
+    def __init__(self, engine):
+        super().__init__(engine, lambda: time.monotonic() + 1_000 * LATER.exists())
+
+    def take(self):
+        taken = super().take()
+        if STOP.exists():
+            os.kill(os.getpid(), signal.SIGSTOP)  # here, where it has no transaction
+        return taken
+
+states.ForwardLease, console._LOOK_SECONDS = Lease, 0.1
+backends._SECONDS = 3_600  # for an answer: the test gives it
 sys.exit(command_line.run(["forward", "run"], os.environ, sys.stdout, sys.stderr))
 """
+_FOR_LONG = 2**53
+_SECONDS = 60.0
 
 
 class Clock:
@@ -73,9 +92,14 @@ def take(journal: Journal, *runs: int) -> None:
     journal.accept(pieces, Receipt(0, "jobs", "test", ""))
 
 
-def sender(url: str) -> subprocess.Popen[bytes]:
+def sender(url: str, folder: Path) -> subprocess.Popen[bytes]:
+    """It stops itself once ``stop`` is in the folder; with ``later`` 1,000 s more have passed."""
     environment = {**os.environ, "HEADWATER_DATABASE": url}
-    return subprocess.Popen([sys.executable, "-c", _SENDER], env=environment)
+    return subprocess.Popen([sys.executable, "-c", _SENDER, str(folder)], env=environment)
+
+
+def is_stopped(process: subprocess.Popen[bytes]) -> bool:
+    return os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def sent(server: RecordingServer) -> dict[int, int]:
@@ -84,7 +108,7 @@ def sent(server: RecordingServer) -> dict[int, int]:
 
 
 def test_a_stopped_process_sends_and_notes_nothing_once_another_has_its_lease(
-    url: str, server: RecordingServer
+    url: str, server: RecordingServer, tmp_path: Path
 ) -> None:
     """The document whose answer it waited for when it was stopped is the one that comes twice."""
     database = open_database(url)
@@ -97,33 +121,45 @@ def test_a_stopped_process_sends_and_notes_nothing_once_another_has_its_lease(
     def answer(before: int) -> tuple[int, Mapping[str, str]]:
         if before == 2 and not asked.is_set():
             asked.set()
-            assert released.wait(120)
+            assert released.wait(4 * _SECONDS)
         return 201, {}
 
+    def position_is(position: int) -> None:
+        eventually(lambda: states.get("there").position == position, _SECONDS)
+
+    def set_until(until: int) -> None:
+        with database.begin() as connection:
+            connection.execute(leases.update().values(until=until))
+
     server.answer = answer
-    stopped = sender(url)
-    others: list[subprocess.Popen[bytes]] = []
+    processes = [stopped := sender(url, tmp_path)]
     try:
-        eventually(lambda: states.get("there").position == 2, 120)
+        position_is(2)
         take(journal, 3, 4, 5)
-        assert asked.wait(120)
-        stopped.send_signal(signal.SIGSTOP)
-
-        def is_taken_over() -> bool:
-            if not others or others[-1].poll() is not None:
-                assert not others or others[-1].returncode == 2  # another process sends
-                others.append(sender(url))
-            return states.get("there").position == 5
-
-        eventually(is_taken_over, 120)
-        released.set()
+        assert journal.newest() == 5
+        assert asked.wait(_SECONDS)
+        stop = tmp_path / "stop"
+        stop.touch()
+        eventually(lambda: is_stopped(stopped), _SECONDS)
+        stop.rename(tmp_path / "later")
+        set_until(_FOR_LONG)
+        processes.append(refused := sender(url, tmp_path))
+        assert refused.wait(_SECONDS) == 2
+        assert states.get("there").position == 2
+        set_until(0)
+        processes.append(sender(url, tmp_path))
+        position_is(5)
         stopped.send_signal(signal.SIGCONT)
-        assert stopped.wait(120) == 2
+        released.set()
+        assert stopped.wait(_SECONDS) == 2
         take(journal, 6)
-        eventually(lambda: states.get("there").position == 6, 120)
-        assert sent(server) == {1: 1, 2: 1, 3: 2, 4: 1, 5: 1, 6: 1}
+        position_is(6)
+        once_and_again = {1: 1, 2: 1, 3: 2, 4: 1, 5: 1, 6: 1}
+        eventually(lambda: sent(server) == once_and_again, _SECONDS)
+        assert states.get("there").sent == 6
     finally:
-        for process in (stopped, *others):
+        released.set()
+        for process in processes:
             process.kill()
             process.wait()
         journal.close()

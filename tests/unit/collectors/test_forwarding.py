@@ -738,6 +738,55 @@ def test_a_second_process_is_refused_and_one_that_loses_its_lease_ends(
     assert estate.states.get("there").position == 1
 
 
+@pytest.mark.parametrize("answer_is_missing", [True, False])
+def test_a_lease_is_given_up_only_where_no_answer_is_missing(
+    estate: Estate,
+    server: RecordingServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    answer_is_missing: bool,
+) -> None:
+    """Nor does an error on the way hide why the process ends."""
+    estate.take(RUN_EVENT_KIND, run_event(1))
+    estate.states.add("there", ForwardTarget("openlineage", server.url).text, 0)
+    asked, released = threading.Event(), threading.Event()
+    given_up: list[str] = []
+
+    def answer(before: int) -> tuple[int, Mapping[str, str]]:
+        asked.set()
+        assert not answer_is_missing or released.wait(60)
+        return 201, {}
+
+    class LostLease(ForwardLease):
+        """Held until the first document has arrived, in a database that is away at the end."""
+
+        def __init__(self, engine: Any) -> None:
+            super().__init__(engine)
+            self.is_shared = True
+
+        def take(self) -> bool:
+            return not asked.is_set()
+
+        def give_up(self) -> None:
+            given_up.append("given up")
+            raise Unavailable("the database is away")
+
+    server.answer = answer
+    monkeypatch.setattr("graph_model.stores.forwarding.ForwardLease", LostLease)
+    monkeypatch.setattr("api.console.forwarding._LOOK_SECONDS", 0.02)
+    if answer_is_missing:
+        monkeypatch.setattr("api.console.forwarding._LAST_SECONDS", 0.0)
+    code, said = forward(estate, "run")
+    waiting = [thread for thread in threading.enumerate() if thread.name == "forward-there"]
+    released.set()
+    for thread in waiting:
+        thread.join(60)
+    assert (code, "another process sends" in said) == (2, True)
+    assert (len(waiting), given_up) == ((1, []) if answer_is_missing else (0, ["given up"]))
+    reason = "an answer is still missing" if answer_is_missing else "the database is away"
+    assert f"{reason}: another process may send in" in capsys.readouterr().err
+
+
 def test_a_process_that_is_killed_loses_nothing_and_keeps_the_order_of_each_run(
     estate: Estate, server: RecordingServer
 ) -> None:
