@@ -276,7 +276,7 @@ def _runs(sources: Sources, text: str, words: Sequence[str]) -> _Hits:
     page = catalogue.recent_executions(
         sources.hidden,
         query=text,
-        told_by_names=False,
+        by_job_name=False,
         since=since,
         limit=_EXECUTIONS_READ,
         counted=False,

@@ -270,7 +270,7 @@ class CatalogueLists(CatalogueReader):
         doubtful: bool = False,
         job: str | None = None,
         query: str = "",
-        told_by_names: bool = True,
+        by_job_name: bool = True,
         since: int | None = None,
         counted: bool = True,
         limit: int = 100,
@@ -282,14 +282,14 @@ class CatalogueLists(CatalogueReader):
         datasets. The total is 0 unless it is ``counted``. ``doubtful``: only those with a doubtful
         time. ``query``: each of its words is in the error, the job's name or the application id, in
         any case, or is the id of a run or plan; it looks at the executions after ``since``. Without
-        ``told_by_names`` at least one word is not in the job's name alone.
+        ``by_job_name`` at least one word is not in the job's name alone.
         """
         columns = executions.c
         chosen = _recent(state, at, doubtful=doubtful, job=job)
         unseen = input_column().c.value
         chosen += [column.not_in(sa.select(unseen)) for column in (columns.job, columns.target)]
         chosen += [] if since is None else [columns.at > since]
-        chosen += _told(columns, query.split(), told_by_names)
+        chosen += _each_word(columns, query.split(), by_job_name)
         asked = sa.select(
             columns.id,
             columns.job,
@@ -360,20 +360,24 @@ def _recent(
     return chosen if job is None else [*chosen, columns.job == job]
 
 
-def _told(columns: Any, words: Sequence[str], by_names: bool) -> list[sa.ColumnElement[bool]]:
-    """Each word by the execution or the name of its job; unless ``by_names``, one by the former."""
-    by_itself = [_tells(columns, word) for word in words]
-    if len(words) < 2 and not by_names:
-        return by_itself
+def _each_word(
+    columns: Any, words: Sequence[str], by_job_name: bool
+) -> list[sa.ColumnElement[bool]]:
+    """Each word is in the execution or the name of its job; unless ``by_job_name``, one is in the
+    execution.
+    """
+    in_execution = [_in_execution(columns, word) for word in words]
+    if len(words) < 2 and not by_job_name:
+        return in_execution
     named = (sa.select(jobs.c.id).where(holds(jobs.c.search_name, fold(word))) for word in words)
     chosen = [
-        sa.or_(columns.job.in_(of_jobs), told)
-        for of_jobs, told in zip(named, by_itself, strict=True)
+        sa.or_(columns.job.in_(job_ids), condition)
+        for job_ids, condition in zip(named, in_execution, strict=True)
     ]
-    return chosen if by_names else [*chosen, sa.or_(*by_itself)]
+    return chosen if by_job_name else [*chosen, sa.or_(*in_execution)]
 
 
-def _tells(columns: Any, word: str) -> sa.ColumnElement[bool]:
+def _in_execution(columns: Any, word: str) -> sa.ColumnElement[bool]:
     """Ids are compared whole: SQLite holds them as bytes."""
     texts = (columns.error, columns.application_id)
     return sa.or_(

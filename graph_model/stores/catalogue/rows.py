@@ -569,31 +569,29 @@ def _note_texts(connection: Connection, storage: Storage, stored: Iterable[Value
 def _forget_texts(connection: Connection, storage: Storage, removed: Iterable[Values]) -> None:
     """Of removed rows, but those that a row which is still stored has, too."""
     if storage.row in _KIND_OF:
-        names = searched_names.columns.keys()
-        gone = [dict(zip(names, row, strict=True)) for row in _searched(storage, removed)]
-        connection.execute(
-            _unsearched(storage), [{f"old_{n}": row[n] for n in row} for row in gone]
-        )
+        keys = [{"old_id": key} for _, key, _, _ in _searched(storage, removed)]
+        connection.execute(_unsearched(storage), keys)
     elif storage.row is FacetBodyRow:
         connection.execute(_NOT_TELLING, [{"old_digest": digest} for digest, _ in removed])
 
 
 def _searched(storage: Storage, stored: Iterable[Values]) -> Collection[Values]:
-    kind, of_columns = _KIND_OF[storage.row], storage.row is ColumnRow
-    rows = ((kind, text, name, "" if of_columns else key) for key, *_, name, text in stored)
-    return dict.fromkeys(rows)
+    kind = _KIND_OF[storage.row]
+    if storage.row is ColumnRow:  # the name of ``address.street`` is ``street``
+        return dict.fromkeys(
+            (kind, key, path.rpartition(".")[2] or path, path) for *_, key, path in stored
+        )
+    return [(kind, key, name, text) for key, *_, name, text in stored]
 
 
 @lru_cache
 def _unsearched(storage: Storage) -> sa.Delete:
-    old = {
-        column.name: sa.bindparam(f"old_{column.name}", type_=column.type)
-        for column in searched_names.columns
-    }
-    own = storage.table.c
-    kept = own.search_text == old["text"] if storage.row is ColumnRow else own.id == old["id"]
-    same = (column == old[column.name] for column in searched_names.columns)
-    return searched_names.delete().where(*same, ~sa.exists().where(kept))
+    name, old = searched_names.c, sa.bindparam("old_id", type_=searched_names.c.id.type)
+    own = storage.table.c.search_key if storage.row is ColumnRow else storage.table.c.id
+    is_kept = sa.exists().where(own == old)
+    return searched_names.delete().where(
+        name.kind == _KIND_OF[storage.row], name.id == old, ~is_kept
+    )
 
 
 _OLD_DIGEST: Final = sa.bindparam("old_digest", type_=facet_texts.c.digest.type)

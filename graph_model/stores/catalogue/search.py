@@ -5,9 +5,9 @@ more: a wrong letter, one too many, one too few, two in the wrong order.
 
 Names are compared with LIKE in a table of their own, which has little beside them, and a path that
 many columns share once: milliseconds for 40,000 names on either database, without an index of
-trigrams. The rows of columns are then found by their path. With errors allowed it first looks for
-what an error leaves of a word, one of its halves: nearly no name has either, and only such are
-compared with all patterns.
+trigrams. The rows of columns are then read by a digest of their path. With errors allowed it first
+looks for what an error leaves of a word, one of its halves: nearly no name has either, and only
+such are compared with all patterns.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from graph_model.stores.catalogue.tables import (
     searched_names,
 )
 from graph_model.stores.catalogue_values import Match, Rows
-from graph_model.stores.database import StoredText
+from graph_model.stores.database import StoredId, StoredText
 from graph_model.stores.pages import Page, checked_limit
 
 LONGEST: Final = 2_000
@@ -47,6 +47,7 @@ LONGEST: Final = 2_000
 _SEPARATORS: Final = ("/", ":", ".")
 _LEAST_LETTERS: Final = 4
 _MOST_LETTERS: Final = 24
+_PATTERNS_AT_ONCE: Final = 32  # a word has at most 4 for each letter
 _MOST_WORDS: Final = 8
 _ESCAPE: Final = "\\"
 
@@ -97,9 +98,6 @@ class Search(CatalogueReader):
         """Datasets, jobs and columns whose name holds the words of the text (any case and order);
         where there is none, with one typing error forgiven in each word of four letters or more.
 
-        Ranked: equal name, then prefix of a name or of a path part, then substring, then the words
-        apart; shorter first.
-
         Equal names first, then prefixes of a name or path part, then names with the text as it
         is, then the rest. Within each of these groups datasets and jobs come before columns, of
         which a hundred may have one name, and then shorter texts first.
@@ -117,7 +115,7 @@ class Search(CatalogueReader):
         folded, asked = fold(text), tuple(sorted(set(kinds)))
         if not asked:
             return Page((), 0, None)
-        values = at_values(hidden) | _ranking_values(folded) | {"limit": limit}
+        values: dict[str, Any] = at_values(hidden) | _ranking_values(folded) | {"limit": limit}
         with self._read() as connection:
             for words in _patterns(folded):
                 shape = tuple(tuple(map(len, lists)) for lists in words)
@@ -189,11 +187,11 @@ _Shape = tuple[tuple[int, ...], ...]
 
 @made_once
 def _found_names(kinds: tuple[str, ...], shape: _Shape, is_hiding: bool) -> sa.Select[Any]:
-    """The first ones in the order of a search, as kind, text and id."""
+    """The first ones in the order of a search, as kind and id."""
     own = searched_names.c
     in_dataset = sa.case((own.kind == labels.COLUMN, 1), else_=0)
     order = (_rank(), in_dataset, sa.func.length(own.text), own.text, own.kind, own.id)
-    asked = sa.select(own.kind, own.text, own.id).where(*_chosen(kinds, shape, is_hiding))
+    asked = sa.select(own.kind, own.id).where(*_chosen(kinds, shape, is_hiding))
     limit = sa.bindparam("limit", type_=sa.Integer(), required=True)
     return asked.order_by(*order).limit(limit)
 
@@ -201,7 +199,7 @@ def _found_names(kinds: tuple[str, ...], shape: _Shape, is_hiding: bool) -> sa.S
 @made_once
 def _counted(kinds: tuple[str, ...], shape: _Shape, is_hiding: bool) -> sa.Select[Any]:
     own = searched_names.c
-    rows = sa.select(sa.func.count()).where(*_columns_of(own.text, is_hiding))
+    rows = sa.select(sa.func.count()).where(*_columns_of(own.id, is_hiding))
     number = rows.correlate(searched_names).scalar_subquery()
     each = sa.case((own.kind == labels.COLUMN, number), else_=1)
     return sa.select(sa.func.sum(each)).where(*_chosen(kinds, shape, is_hiding))
@@ -218,7 +216,7 @@ def _chosen(
     if not shape:
         yield _holds_name("holds")
     if is_hiding:
-        some = sa.exists().where(*_columns_of(own.text, is_hiding)).correlate(searched_names)
+        some = sa.exists().where(*_columns_of(own.id, is_hiding)).correlate(searched_names)
         is_column = own.kind == labels.COLUMN
         yield sa.or_(sa.and_(is_column, some), sa.and_(~is_column, *_visible(own.id, is_hiding)))
 
@@ -230,15 +228,15 @@ def _holds_name(parameter: str) -> sa.ColumnElement[bool]:
     return sa.or_(_like(own.text, parameter), in_name)
 
 
-def _columns_of(text: sa.ColumnElement[str], is_hiding: bool) -> tuple[sa.ColumnElement[bool], ...]:
-    return (columns.c.search_text == text, *_visible(columns.c.dataset, is_hiding))
+def _columns_of(key: sa.ColumnElement[str], is_hiding: bool) -> tuple[sa.ColumnElement[bool], ...]:
+    return (columns.c.search_key == key, *_visible(columns.c.dataset, is_hiding))
 
 
 @made_once
 def _columns_called(is_hiding: bool) -> sa.Select[Any]:
-    """The first ones of which the folded path is ``text``."""
-    own, text = columns.c, sa.bindparam("text", type_=StoredText(), required=True)
-    asked = sa.select(own.id, own.path, own.dataset).where(*_columns_of(text, is_hiding))
+    """The first ones with the path of this ``search_key``."""
+    own, key = columns.c, sa.bindparam("key", type_=StoredId(), required=True)
+    asked = sa.select(own.id, own.path, own.dataset).where(*_columns_of(key, is_hiding))
     limit = sa.bindparam("limit", type_=sa.Integer(), required=True)
     return asked.order_by(own.id).limit(limit)
 
@@ -255,29 +253,35 @@ def _matches(
     """The rows of these names, in their order, as many as ``limit``."""
     texts: dict[str, str] = {}
     for kind in _ROW_OF:
-        if ids := [key for own, _, key in names if own == kind]:
+        if ids := [key for own, key in names if own == kind]:
             texts.update(_texts_of(kind).rows(connection, at_values(ids)))
     left = limit
-    for kind, text, key in names:
+    for kind, key in names:
         if kind in _ROW_OF:
-            found = [Match(kind, key, texts[key], None)] if left and key in texts else []
+            matches = [Match(kind, key, texts[key], None)] if left and key in texts else []
         elif left:
-            values = at_values(hidden) | {"text": text, "limit": left}
+            values = at_values(hidden) | {"key": key, "limit": left}
             rows = _columns_called(bool(hidden)).rows(connection, values)
-            found = [Match(kind, column, path, dataset) for column, path, dataset in rows]
+            matches = [Match(kind, column, path, dataset) for column, path, dataset in rows]
         else:
             return
-        left -= len(found)
-        yield from found
+        left -= len(matches)
+        yield from matches
 
 
-_Words = Sequence[Sequence[Sequence[str]]]
-"""Per word lists of patterns of LIKE; a text must match one of each list, compared in order."""
+_Words = Sequence[Sequence[Sequence[str | None]]]
+"""Per word lists of patterns of LIKE; a text must match one of each list, compared in order.
+
+Nothing is like None: lists are filled up with it to a few lengths, so that searches for words of
+many lengths share their statements.
+"""
 
 
 def _patterns(folded: str) -> Iterator[_Words]:
-    """The words as they are, then with one error allowed in each."""
-    words = folded.split()[:_MOST_WORDS]
+    """The words as they are, then with one error allowed in each; the longest one first, which the
+    fewest names hold.
+    """
+    words = sorted(folded.split()[:_MOST_WORDS], key=len, reverse=True)
     yield [((_literal(word),),) for word in words]
     if any(_LEAST_LETTERS <= len(word) <= _MOST_LETTERS for word in words):
         yield [(_left_by_an_error(word), _with_one_error(word)) for word in words]
@@ -296,7 +300,7 @@ def _left_by_an_error(word: str) -> tuple[str, ...]:
     )
 
 
-def _with_one_error(word: str) -> tuple[str, ...]:
+def _with_one_error(word: str) -> tuple[str | None, ...]:
     """``salse`` => ``_alse``, ``alse``, ``aslse``, ``_salse`` … , each letter taken literally."""
     if not _LEAST_LETTERS <= len(word) <= _MOST_LETTERS:
         return (_literal(word),)
@@ -308,12 +312,12 @@ def _with_one_error(word: str) -> tuple[str, ...]:
         patterns[f"{_literal(before)}_{_literal(letter + after)}"] = None
         if after:
             patterns[_literal(before + after[0] + letter + after[1:])] = None
-    return tuple(patterns)
+    return (*patterns, *[None] * (-len(patterns) % _PATTERNS_AT_ONCE))
 
 
-def _pattern_values(words: _Words) -> dict[str, str]:
+def _pattern_values(words: _Words) -> dict[str, str | None]:
     return {
-        f"word_{word}_{place}_{n}": f"%{pattern}%"
+        f"word_{word}_{place}_{n}": None if pattern is None else f"%{pattern}%"
         for word, lists in enumerate(words)
         for place, patterns in enumerate(lists)
         for n, pattern in enumerate(patterns)

@@ -15,7 +15,7 @@ from typing import Any, Final, get_args, get_type_hints
 import sqlalchemy as sa
 from sqlalchemy.types import TypeEngine
 
-from graph_model import labels
+from graph_model import identity, labels
 from graph_model.facts import (
     ApplicationRow,
     ArrivalRow,
@@ -67,9 +67,9 @@ def job_text(row: JobRow) -> tuple[str, str]:
 
 
 def column_text(row: ColumnRow) -> tuple[str, str]:
-    """The name of ``address.street`` is ``street``."""
+    """A digest of the folded path, as short for every path, and the path."""
     path = fold(row.path)
-    return path.rpartition(".")[2] or path, path
+    return identity.digest(path), path
 
 
 _KEYS_THAT_TELL: Final = ('"owners"', '"description"', '"tags"')
@@ -101,17 +101,19 @@ index needs no version: a start makes it.
 
 metadata = sa.MetaData()
 
+_NAME_AND_TEXT: Final = ("search_name", "search_text")
+
 
 def _table(
     row: type[Row],
     name: str,
     *parts: sa.Index | sa.PrimaryKeyConstraint,
     ids: str,
-    search: bool = False,
+    search: tuple[str, ...] = (),
     by_key: bool = False,
 ) -> sa.Table:
-    """The table of a row. ``ids``: the fields that hold ids, as a rule; ``search``: it has the
-    columns ``search_name`` and ``search_text``; ``by_key``: SQLite keeps the rows in the order of
+    """The table of a row. ``ids``: the fields that hold ids, as a rule; ``search``: its
+    columns ``search_*``; ``by_key``: SQLite keeps the rows in the order of
     their key, which is the row, or nearly.
     """
     keys, packed = key_fields(row), ids.split()
@@ -119,8 +121,7 @@ def _table(
         _field(field, hint, is_id=field in packed, in_key=field in keys)
         for field, hint in get_type_hints(row).items()
     )
-    searched = ("search_name", "search_text") if search else ()
-    texts = [_field(column, str, is_id=False, in_key=False) for column in searched]
+    texts = [_field(column, str, is_id=column == "search_key", in_key=False) for column in search]
     return sa.Table(name, metadata, *fields, *texts, *parts, sqlite_with_rowid=not by_key)
 
 
@@ -158,7 +159,7 @@ datasets = _table(
     sa.Index("catalogue_datasets_by_uri", "uri", "scope"),
     sa.Index("catalogue_datasets_by_name", "name", "uri", "id"),
     ids="id",
-    search=True,
+    search=_NAME_AND_TEXT,
 )
 
 patterns = _table(
@@ -173,9 +174,9 @@ columns = _table(
     ColumnRow,
     "catalogue_columns",
     sa.Index("catalogue_columns_by_dataset", "dataset", "path"),
-    sa.Index("catalogue_columns_by_text", "search_text", "id"),
+    sa.Index("catalogue_columns_by_search_key", "search_key", "id"),
     ids="id dataset",
-    search=True,
+    search=("search_key", "search_text"),
 )
 
 schemas = _table(SchemaRow, "catalogue_schemas", ids="id dataset")
@@ -185,7 +186,7 @@ jobs = _table(
     "catalogue_jobs",
     sa.Index("catalogue_jobs_by_name", "namespace", "name", "id"),
     ids="id",
-    search=True,
+    search=_NAME_AND_TEXT,
 )
 
 logical_plans = _table(
@@ -405,10 +406,11 @@ declarations = _table(
 searched_names = sa.Table(  # what a search reads: narrow, and columns with one path have one row
     "catalogue_searched_names",
     metadata,
+    # PostgreSQL takes keys of 2,704 bytes at most, and names may be as long: none is in the key.
     sa.Column("kind", StoredText(), primary_key=True),
-    sa.Column("text", StoredText(), primary_key=True),
-    sa.Column("name", StoredText(), primary_key=True),
-    sa.Column("id", StoredId(), primary_key=True),  # "" for columns
+    sa.Column("id", StoredId(), primary_key=True),  # of columns their ``search_key``
+    sa.Column("name", StoredText(), nullable=False),
+    sa.Column("text", StoredText(), nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -452,7 +454,7 @@ class Storage:
     """The table of one kind of row. There is one object for each kind, hashed by its identity.
 
     Rows are looked up by the column ``owner`` of the key, which few of them share, or by their
-    whole key if there is none. ``search`` gives the values of ``search_name`` and ``search_text``.
+    whole key if there is none. ``search`` gives the values of the columns ``search_*``.
     The values of ``counted`` have their number of rows kept. ``hashed``: the rows follow from
     documents, and are part of the catalogue's hash, as documents have them: without the values of
     ``of_receipts``, which follow from the times of receipts too (``facts.as_documented``).

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from base64 import b64encode
 from collections.abc import Callable, Iterator
+from hashlib import shake_256
 from pathlib import Path
 from typing import Any
 
@@ -222,6 +224,56 @@ def test_a_path_that_two_columns_share_is_found_until_both_are_withdrawn(
     assert found() == ["col-2"]
     catalogue.withdraw([second])
     assert found() == []
+
+
+def test_names_are_found_although_they_are_longer_than_a_key_of_an_index_may_be(
+    catalogue: Catalogue,
+) -> None:
+    path, job, folder = (_letters_that_do_not_compress(seed) for seed in (b"1", b"2", b"3"))
+    uri = f"s3://lake/{folder}/end"
+    rows: list[Row] = [ColumnRow("col-1", "ds-1", path), ColumnRow("col-2", "ds-2", path)]
+    rows += [a_job("job-1", "ns", job), a_dataset("ds-1", uri)]
+
+    def found(text: str) -> list[str]:
+        return [match.id for match in catalogue.search(text, kinds=EVERY_KIND, limit=5).items]
+
+    catalogue.copy(rows[1:])
+    catalogue.record(rows[:1])
+    assert found(path[:1_999]) == ["col-1", "col-2"]
+    assert found(job[:1_999]) == ["job-1"]
+    assert found(uri[:1_999]) == ["ds-1"]
+    catalogue.withdraw(rows[1:])
+    assert found(path[:1_999]) == ["col-1"]
+    catalogue.withdraw(rows[:1])
+    assert found(path[:1_999]) + found(job[:1_999]) + found(uri[:1_999]) == []
+
+
+def _letters_that_do_not_compress(seed: bytes) -> str:
+    """2,600 of them: PostgreSQL takes rows of an index of 2,704 bytes, compressed, and no more."""
+    return b64encode(shake_256(seed).digest(1_950), altchars=b"ab").decode()
+
+
+def test_words_of_many_lengths_share_the_statement_of_a_search(
+    on_file: tuple[Catalogue, sa.Engine],
+) -> None:
+    catalogue, engine = on_file
+    statements: set[str] = set()
+
+    def note(*given: Any) -> None:
+        if "catalogue_searched_names" in given[2]:
+            statements.add(given[2])
+
+    event.listen(engine, "before_cursor_execute", note)
+
+    def new(*texts: str) -> int:
+        before = len(statements)
+        for text in texts:
+            assert catalogue.search(text, kinds=EVERY_KIND, limit=3).total == 0
+        return len(statements) - before
+
+    assert new("orders") == 2  # as it is, and with an error allowed
+    assert new("sales", "aaaaa", "amounts") == 0
+    assert new("customer or", "at amount", "of salse") == 2
 
 
 def test_more_rows_than_one_statement_takes_are_recorded(catalogue: Catalogue) -> None:

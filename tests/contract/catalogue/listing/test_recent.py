@@ -90,9 +90,9 @@ def test_words_are_looked_for_in_errors_jobs_applications_and_plans(catalogue: C
     assert words("job") == ["ex-3", "ex-2", "ex-1"]
     assert words("job", since=1) == ["ex-3", "ex-2"]
     assert words("", job="job-1") == ["ex-3", "ex-1"]
-    assert words("job", told_by_names=False) == []
-    assert words("division", told_by_names=False) == ["ex-1"]
-    assert words("job division", told_by_names=False) == ["ex-1"]
+    assert words("job", by_job_name=False) == []
+    assert words("division", by_job_name=False) == ["ex-1"]
+    assert words("job division", by_job_name=False) == ["ex-1"]
 
 
 def test_the_time_behind_so_many_of_the_newest_executions(catalogue: Catalogue) -> None:
