@@ -40,7 +40,7 @@ def server() -> Iterator[Headwater]:
 def unsafe_routes(app: Flask) -> list[tuple[str, str]]:
     """(method, path) of everything in the URL map that may change something."""
     return sorted(
-        (method, re.sub(r"<[^>]*>", "x", rule.rule))
+        (method, re.sub(r"<[^>]*>", "1", rule.rule))
         for rule in app.url_map.iter_rules()
         for method in (rule.methods or set()) - SAFE
     )

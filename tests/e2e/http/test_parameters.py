@@ -31,7 +31,7 @@ def client(headwater: SmallHeadwater) -> FlaskClient:
 def strict_routes(app: Flask) -> list[tuple[str, str]]:
     """Method and path of each route that takes no unknown parameter."""
     return [
-        (method, re.sub("<[^>]*>", "a", rule.rule))
+        (method, re.sub("<[^>]*>", "a", re.sub("<int:[^>]*>", "1", rule.rule)))
         for rule in app.url_map.iter_rules()
         if not {rule.endpoint, rule.endpoint.partition(".")[0]} & IGNORING
         for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})
