@@ -65,9 +65,11 @@ def test_texts_that_differ_in_case_fold_to_one(one: str, other: str) -> None:
 def test_a_search_compares_folded_words() -> None:
     assert dataset_text(DatasetRow("d", "s3://B/X", "", "X", "file")) == ("x", "s3://b/x")
     assert job_text(JobRow("j", "Ns", "Job", shared=False)) == ("job", "ns/job")
-    assert column_text(ColumnRow("c", "d", "address.Street")) == ("street", "address.street")
-    assert column_text(ColumnRow("c", "d", "id")) == ("id", "id")
-    assert column_text(ColumnRow("c", "d", "odd.")) == ("odd.", "odd.")
+    key, text = column_text(ColumnRow("c", "d", "address.Street"))
+    assert text == "address.street"
+    assert column_text(ColumnRow("x", "e", "ADDRESS.street")) == (key, text)
+    long_key, _ = column_text(ColumnRow("c", "d", "odd." * 1_000))
+    assert (len(long_key), long_key != key) == (len(key), True)
 
 
 def test_an_execution_row_stays_within_64_bits() -> None:
