@@ -305,7 +305,20 @@ def steps_that_write(
     """Steps that write all elements that the window wants, a job each; a step returns them."""
     if window.count:
         for job in all_jobs(catalogue):
-            yield partial(_write_newest, graph, catalogue, window, job)
+            yield partial(_renew_newest, graph, catalogue, window, job)
+
+
+def _renew_newest(graph: Graph, catalogue: Catalogue, window: RunWindow, job: str) -> Facts:
+    """Write the wanted elements of a job. An execution of which the graph says something else goes
+    first: it was written by a former version, or from a row that was damaged then, and a write
+    leaves elements as they are. Only its own edges, which are written again, go with it.
+    """
+    facts = _newest(graph, catalogue, window, (job,))
+    wanted = {each.id: each for each in facts.vertices if each.label == labels.EXECUTION}
+    for some in batched(sorted(wanted), _LOOKED_UP):
+        _remove(graph, [each.id for each in graph.vertices(some) if each != wanted[each.id]])
+    write_facts(graph, catalogue, facts)
+    return facts
 
 
 def steps_that_trim(

@@ -11,7 +11,7 @@ import pytest
 
 from graph_model import identity, labels
 from graph_model.errors import GraphUnavailable
-from graph_model.facts import Facts, Vertex
+from graph_model.facts import Edge, Facts, Vertex
 from graph_model.projection.projector import EPOCH_KEY, Projector
 from graph_model.projection.projector.rebuild_control import REBUILD_KEY
 from graph_model.projection.rebuilding import Phase
@@ -130,6 +130,25 @@ def test_rows_that_cannot_be_hashed_do_not_stop_the_rebuild_that_replaces_them(
     progress = headwater.projector.progress
     assert progress is not None
     assert (progress.before, progress.after is None) == (None, False)
+    headwater.close()
+
+
+def test_executions_of_which_the_graph_says_something_else_are_written_again(
+    expected: tuple[object, object],
+) -> None:
+    headwater = project(TROUBLE, stepwise=False)
+    executions = [
+        element
+        for element in headwater.graph.scan()
+        if isinstance(element, Vertex) and element.label == labels.EXECUTION
+    ]
+    changed = [each._replace(properties=(("state", "other"),)) for each in executions]
+    edges = [edge for edge in headwater.graph.scan() if isinstance(edge, Edge)]
+    headwater.graph.remove([each.id for each in executions], ())
+    headwater.graph.write(Facts(tuple(changed), tuple(edges)))
+    assert headwater.elements() != expected
+    rebuild(headwater)
+    assert headwater.elements() == expected
     headwater.close()
 
 
