@@ -5,6 +5,7 @@ send the id of yesterday's run again:
 
     load START, copy START, load COMPLETE, copy COMPLETE      two runs
     load START, load COMPLETE, load START, load COMPLETE      two runs
+    load COMPLETE, a day later load COMPLETE of its tables    two runs
     app.insert START, app.insert.table COMPLETE               one run, whose job was renamed
 
 Events are put in order by (event time, digest) and each distinct one counts once. Then
@@ -34,6 +35,7 @@ from graph_model.producers.openlineage.events.documents import (
     ABORT,
     COMPLETE,
     FAIL,
+    RUNNING,
     START,
     TERMINAL,
     Dataset,
@@ -106,19 +108,63 @@ def _jobs(
 def _occurrences(
     members: Sequence[_Member], event_of: _EventOf[_Member], mark: str
 ) -> Iterator[Occurrence[_Member]]:
-    """A run that started and ended is over: a later START under its id begins another one."""
+    """The runs of one job under one id, by time."""
     run: list[_Member] = []
-    started = ended = False
+    so_far = _SoFar()
     for member in sorted(members, key=lambda each: _by_time(event_of(each))):
         event = event_of(member)
-        if event.type == START and started and ended:
+        if so_far.is_over(event):
             yield Occurrence(tuple(run), mark)
-            run, started, ended = [], False, False
+            run, so_far = [], _SoFar()
             mark = identity.digest(mark, event.time)
         run.append(member)
-        started |= event.type == START
-        ended |= event.type in TERMINAL
+        so_far.add(event)
     yield Occurrence(tuple(run), mark)
+
+
+@dataclass(slots=True)
+class _SoFar:
+    """What the events of one run say until a time."""
+
+    started: bool = False
+    ended: int | None = None  # the newest end, in nanoseconds
+    nominal: object = None
+
+    def add(self, event: RunEvent) -> None:
+        self.started |= event.type == START
+        if event.type in TERMINAL:
+            self.ended = event.time
+        self.nominal = _nominal_start(event) or self.nominal
+
+    def is_over(self, event: RunEvent) -> bool:
+        """Whether a later event is that of another run.
+
+        This one has ended, and the event
+        - is a START, where this run had one, or
+        - has another nominal time: a run has one, or
+        - says an hour or more after the end that the job starts, or runs or ends with tables.
+
+        The specification has OTHER for what is added after the end, and Spark's two ends of one
+        query are seconds apart.
+        """
+        if self.ended is None or event.type not in _OF_A_CYCLE:
+            return False
+        if event.type == START and self.started:
+            return True
+        nominal = _nominal_start(event)
+        if nominal and self.nominal and nominal != self.nominal:
+            return True
+        tells = event.type == START or bool(_tables_of(event))
+        return tells and event.time - self.ended >= _LATER
+
+
+_OF_A_CYCLE: Final = (START, RUNNING, *TERMINAL)
+_LATER: Final = 3_600_000_000_000  # nanoseconds
+
+
+def _nominal_start(event: RunEvent) -> object:
+    facet = event.run_facets.get("nominalTime")
+    return facet.body.get("nominalStartTime") if facet else None
 
 
 def _by_time(event: RunEvent) -> tuple[int, bool, str]:

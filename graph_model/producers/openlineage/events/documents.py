@@ -41,6 +41,7 @@ JOB_EVENT_KIND: Final = DocumentKind("job-event")
 DATASET_EVENT_KIND: Final = DocumentKind("dataset-event")
 EVENT_KINDS: Final = (RUN_EVENT_KIND, JOB_EVENT_KIND, DATASET_EVENT_KIND)
 START: Final = "START"
+RUNNING: Final = "RUNNING"
 COMPLETE: Final = "COMPLETE"
 FAIL: Final = "FAIL"
 ABORT: Final = "ABORT"
