@@ -70,9 +70,11 @@ def tag_dataset(namespace: str, dataset: str, tag: str, field: str | None = None
 )  # fmt: skip
 @blueprint.answer(f"{_DATASET}/tags/<tag>", "The dataset", methods=["DELETE"])
 def untag_dataset(namespace: str, dataset: str, tag: str, field: str | None = None) -> Response:
-    """Take a tag off a dataset or a column. 404 where it has none."""
+    """Take a tag off a dataset or a column; one that it does not have is none afterwards, too."""
     sources, key = find_dataset(current_sources(), Name(namespace, dataset))
-    declassify(tag, _node(sources, key, field), current_service())
+    node, service = _node(sources, key, field), current_service()
+    if (tag, node) in service.governance.assigned:
+        declassify(tag, node, service)
     return _dataset(sources, key)
 
 

@@ -85,7 +85,14 @@ def spelled(body: Mapping[str, Any]) -> Json:
     return {"code": body["code"], "message": message}
 
 
+advanced_search = Blueprint(
+    "marquez_search",
+    __name__,
+    url_prefix="/api/v2beta/search",
+    description="The search of Marquez's page where it is built with REACT_APP_ADVANCED_SEARCH",
+)
 answer_errors(blueprint, spelled)
+answer_errors(advanced_search, spelled)
 decode_names(blueprint)
 
 
@@ -106,7 +113,7 @@ class _Parser(TolerantParser):
         return ",".join(values) if isinstance(field, _States) else super().value_of(field, values)
 
 
-blueprint.ARGUMENTS_PARSER = _Parser()
+blueprint.ARGUMENTS_PARSER = advanced_search.ARGUMENTS_PARSER = _Parser()
 
 
 class _Word(fields.Choice):
@@ -142,8 +149,11 @@ class _ColumnLineageQuery(_NodeQuery):
     withDownstream = fields.Switch(load_default=False)  # noqa: N815 - as on the wire
 
 
-class _SearchQuery(fields.Query):
+class _WordsQuery(fields.Query):
     q = fields.TextField(required=True)
+
+
+class _SearchQuery(_WordsQuery):
     filter = _Word((DATASET.upper(), JOB.upper()), load_default=None)
     sort = _Word(("NAME", "UPDATE_AT"), load_default=None)
     namespace = fields.OptionalTextField(load_default="")
@@ -525,6 +535,44 @@ def _hits(sources: Sources, ids: Sequence[str]) -> list[_Hit]:
         last = ran.get(row.id)
         named[row.id] = _Hit(JOB, Name(row.namespace, row.name), last.at if last else None)
     return [named[key] for key in ids if key in named]
+
+
+@advanced_search.answer("/<any(jobs, datasets):found>", "hits and highlights", _WordsQuery)
+def search_whole(query: Mapping[str, Any], found: str) -> Response:
+    """The first ten datasets or jobs that our search finds, each with its facets, as Marquez keeps
+    them in OpenSearch; what in its name matches stands between ``<em>`` and ``</em>``.
+    """
+    sources, now = current_sources(), current_service().clock()
+    kind = found.removesuffix("s")
+    page = search_names(sources, query["q"], kinds=(kind,), limit=10)
+    ids = [match.id for match in page.items]
+    if kind == JOB:
+        jobs = sorted(sources.catalogue.jobs(ids), key=lambda row: ids.index(row.id))
+        hits = [_job_hit(item) for item in entities.jobs_json(sources, jobs, None, now)]
+    else:
+        rows = sorted(sources.catalogue.datasets(ids), key=lambda row: ids.index(row.id))
+        hits = entities.datasets_json(sources, rows, None)
+    kept = ("namespace", "name", "type", "facets", "run_id", "eventType", "runFacets")
+    shown = [{key: hit[key] for key in kept if key in hit} for hit in hits]
+    marked = [{"name": [_marked(hit["name"], query["q"])]} for hit in shown]
+    return jsonify(hits=shown, highlights=marked)
+
+
+_EVENT_TYPES: Final = {"COMPLETED": "COMPLETE", "FAILED": "FAIL", "ABORTED": "ABORT"}
+
+
+def _job_hit(job: Json) -> Json:
+    """A job with its last run; one without a run has the type of no event."""
+    run = job["latestRun"] or {"id": None, "state": None, "facets": {}}
+    event = _EVENT_TYPES.get(run["state"], run["state"])
+    return {**job, "run_id": run["id"], "eventType": event, "runFacets": run["facets"]}
+
+
+def _marked(name: str, text: str) -> str:
+    """orders, or  =>  <em>or</em>ders."""
+    place = name.casefold().find(text.casefold())
+    end = place + len(text)
+    return f"{name[:place]}<em>{name[place:end]}</em>{name[end:]}" if place >= 0 else name
 
 
 def _fits(hit: _Hit, query: Mapping[str, Any]) -> bool:

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 from api import consumer, unity
 from api.datazone import routes as datazone
 from api.marquez import changes as marquez
+from api.marquez.routes import advanced_search
 from api.routes import (
     commands,
     declarations,
@@ -55,7 +56,7 @@ def register(app: Flask, api: Api) -> None:
         api.register_blueprint(producer.blueprint, name=name, url_prefix=prefix or "/")
     for blueprint in (
         openlineage.blueprint, producer.uploads, consumer.blueprint, consumer.about,
-        unity.blueprint, marquez.blueprint, datazone.blueprint,
+        unity.blueprint, marquez.blueprint, advanced_search, datazone.blueprint,
         graph.blueprint, graph.estate_routes, graph.column_routes, graph.run_routes,
         difference.blueprint, impact.blueprint, journal.blueprint, commands.blueprint,
         governance.blueprint, governance.naming_routes, declarations.blueprint,

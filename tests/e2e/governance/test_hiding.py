@@ -311,6 +311,9 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
         "/api/v1/search?q=e",
         *_each("/api/v1/search?q={}", _WORDS, "", "&sort=UPDATE_AT", "&namespace=ops"),
     ],
+    "marquez_search.search_whole": lambda _: [
+        f"/api/v2beta/search/{kind}?q={word}" for kind in ("jobs", "datasets") for word in _WORDS
+    ],
     "datazone.list_events": lambda _: [f"{DOMAIN}/events", f"{DOMAIN}/events?maxResults=3"],
     "datazone.get_event": lambda _: [f"{DOMAIN}/events/{one:014x}" for one in range(1, 100)],
     "datazone.get_node": lambda known: _each(f"{DOMAIN}/nodes/{{}}", _lineage_nodes(known)),

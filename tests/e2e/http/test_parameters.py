@@ -16,7 +16,7 @@ from tests.projections import SmallHeadwater
 #: Blueprints and endpoints whose callers may have to send a query (docs/http.md).
 IGNORING: Final = frozenset(
     {
-        "about", "consumer", "unity", "marquez", "marquez_changes", "datazone", "pages",
+        "about", "consumer", "unity", "marquez", "marquez_search", "datazone", "pages",
         "producer_at_root", "producer", "openlineage",
         "health.live", "health.ready", "api-docs.openapi_json",
     }
