@@ -70,7 +70,7 @@ def spelled(body: Mapping[str, Any]) -> Json:
     """
     message = body["message"]
     if body["code"] == HTTPStatus.BAD_REQUEST and request.method == "GET":
-        lacking = [name for name in body["errors"] if name not in request.args]
+        lacking = [name for name in body["errors"] if not request.args.get(name)]
         listed = [f"query param {name} must be {what[0]}" for name, what in body["errors"].items()]
         if lacking:
             return {"errors": [f"query param {name} must not be null" for name in lacking]}
