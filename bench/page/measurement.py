@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import TimeoutError as BrowserTimeout
 
 from tests.e2e.page.browser import ARGUMENTS, chromium_path, point_of
 
@@ -37,7 +38,20 @@ def browsing() -> Iterator[Browser]:
 
 
 def first_views(browser: Browser, url: str) -> tuple[View, View]:
-    """With an empty cache, then with a full one, over 10 Mbit/s and 80 ms."""
+    """With an empty cache, then with a full one, over 10 Mbit/s and 80 ms.
+
+    On busy cores Chromium's emulation of that network stands still in about one of a hundred views:
+    the server has sent all, and the browser reads no byte more of any connection. Such a view says
+    nothing of the page: it is left, said, and taken once more.
+    """
+    try:
+        return _first_views(browser, url)
+    except BrowserTimeout:
+        print("not ready in 30 s, perhaps the emulated network stood still: once more", flush=True)
+        return _first_views(browser, url)
+
+
+def _first_views(browser: Browser, url: str) -> tuple[View, View]:
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
     session = context.new_cdp_session(page)

@@ -544,6 +544,25 @@ def test_an_outage_is_noticed_without_a_press(page: Page) -> None:
     expect(page.get_by_test_id("away")).to_have_count(0)
 
 
+def test_a_page_whose_modules_did_not_come_is_loaded_again_by_itself(own_page: Page) -> None:
+    cut = iter([True])
+    own_page.route(
+        "**/js/main.js", lambda route: route.abort() if next(cut, False) else route.continue_()
+    )
+    own_page.goto("/?view=overview")
+    wait_for(own_page)
+
+
+def test_a_page_whose_modules_do_not_come_again_says_so(own_page: Page) -> None:
+    own_page.route("**/js/main.js", lambda route: route.fulfill(status=404, body="another version"))
+    own_page.goto("/?view=overview")
+    wait_for(own_page, "error")
+    expect(own_page.get_by_test_id("heading")).to_have_text("The page did not load")
+    own_page.unroute_all(behavior="wait")
+    own_page.get_by_role("link", name="Load it again").click()
+    wait_for(own_page)
+
+
 def test_a_server_that_was_away_from_the_start_is_noticed_without_a_press(page: Page) -> None:
     page.goto("/?view=overview")
     wait_for(page)
