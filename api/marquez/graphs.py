@@ -15,7 +15,7 @@ up, and the node whose own id is the same text wins.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from api.marquez.entities import datasets_json, jobs_json
@@ -135,7 +135,7 @@ def columns(
         for dataset in asked
     ]
     partial = next((view.partial for view in views if view.partial), cut)
-    graph = _column_nodes(node.sources, views, node.at)
+    graph = _column_nodes(node.sources, views, node)
     return {"graph": graph, "partial": to_json(partial or lack)}
 
 
@@ -148,7 +148,11 @@ def _asked(node: Node) -> tuple[tuple[str, ...], Partial | None]:
     return tuple(sorted(end.written))[:MOST_OUTPUTS], cut
 
 
-def _column_nodes(sources: Sources, views: Iterable[GraphView], at: int | None) -> list[Json]:
+def _column_nodes(
+    sources: Sources, views: Iterable[GraphView], asked: Node | None = None
+) -> list[Json]:
+    """Their ids have the version of their dataset where that of ``asked`` had one."""
+    at = asked and asked.at
     drawn = {node.id: node for view in views for node in view.nodes}
     edges = {edge.id: edge for view in views for edge in view.edges if isinstance(edge, ColumnEdge)}
     tables = _tables(sources, drawn.values())
@@ -169,7 +173,8 @@ def _column_nodes(sources: Sources, views: Iterable[GraphView], at: int | None) 
     for edge in shown:
         how = dict(zip(_TRANSFORMATION, (edge.expression or None, edge.how), strict=True))
         inputs.setdefault(edge.target, []).append({**columns[edge.source], **how})
-    ids = {key: _FIELD_ID.format(**columns[key]) for key in columns}
+    form = f"{_FIELD_ID}#{{datasetVersion}}" if asked and asked.versioned else _FIELD_ID
+    ids = {key: form.format(**columns[key]) for key in columns}
     data = {}
     for key in {end for edge in shown for end in (edge.source, edge.target)}:
         node, own = drawn[key], inputs.get(key, [])
@@ -201,7 +206,7 @@ def column_lineages(
     for keys, view in views:
         names = _tables(sources, view.nodes)
         computed: dict[Name, list[Json]] = {}
-        for node in _column_nodes(sources, [view], None):
+        for node in _column_nodes(sources, [view]):
             if (column := node["data"])["inputFields"]:
                 name = Name(column["namespace"], column["dataset"])
                 computed.setdefault(name, []).append(_computed(column))
@@ -224,7 +229,8 @@ def _computed(column: Json) -> Json:
 @dataclass(frozen=True, slots=True)
 class Node:
     """``id`` is ours, of a dataset or a job; ``field`` a column of it; ``at`` (epoch ms) the time
-    of the version, None without one. ``sources`` are those for a question about it.
+    of the version, None without one, and for that of a dataset that nobody wrote. ``sources`` are
+    those for a question about it.
     """
 
     sources: Sources
@@ -232,6 +238,7 @@ class Node:
     id: str
     field: str | None
     at: int | None
+    versioned: bool = False
 
 
 def find_node(sources: Sources, text: str) -> Node:
@@ -243,11 +250,11 @@ def find_node(sources: Sources, text: str) -> Node:
             *sources.catalogue.last_of_plans((plan,), None).values(),
         )
         if rows and sources.hidden.isdisjoint((rows[0].job, rows[0].target)):
-            return _find(sources, bare, rows[0].at)
+            return replace(_find(sources, bare, rows[0].at), versioned=True)
         if key_of(labels.DATASET, version) != version:
             node = _find(sources, bare, None)
             if node.id == key_of(labels.DATASET, version):
-                return node
+                return replace(node, versioned=True)
     return _find(sources, text, None)
 
 

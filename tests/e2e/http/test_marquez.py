@@ -141,6 +141,13 @@ def test_one_version_id_stands_everywhere(client: FlaskClient) -> None:
     assert version["version"] == current
     past = get(client, "/lineage", nodeId=f"dataset:{LAKE}:b#{current}")
     assert "job:etl:to c" not in ids(past)
+    columns = get(client, "/column-lineage", nodeId=f"dataset:{LAKE}:b#{current}", depth=1)
+    of_source, of_version = ids(columns)
+    assert of_version == f"datasetField:{LAKE}:b:x#{current}"
+    again = get(client, "/column-lineage", nodeId=of_source, depth=1, withDownstream=True)
+    assert {one.partition("#")[0] for one in ids(again)} == {
+        f"datasetField:{LAKE}:a/raw:x", f"datasetField:{LAKE}:b:x",
+    }  # fmt: skip
 
 
 def test_a_run_has_the_clients_id_and_its_facets(client: FlaskClient) -> None:
