@@ -152,7 +152,7 @@ def _column_nodes(
     sources: Sources, views: Iterable[GraphView], asked: Node | None = None
 ) -> list[Json]:
     """Their ids have the version of their dataset where that of ``asked`` had one."""
-    at = asked and asked.at
+    at = asked.at if asked else None
     drawn = {node.id: node for view in views for node in view.nodes}
     edges = {edge.id: edge for view in views for edge in view.edges if isinstance(edge, ColumnEdge)}
     tables = _tables(sources, drawn.values())

@@ -50,6 +50,7 @@ _MOST_SECRET: Final = 65_536
 _MOST_READ: Final = 2_000
 """Bytes of an answer; a longer one costs its connection."""
 _PAGE: Final = ("<!doctype html", "<html")
+_ERRORS: Final = ("error", "errors", "errorMessage")
 """How a sign-in page, a proxy or a web page begins, which have kept nothing."""
 _USER_INFO: Final = re.compile(r"//[^/\s@]*@")
 _SPLINE_PATHS: Final[Mapping[DocumentKind, str]] = {
@@ -347,12 +348,27 @@ class HttpBackend:
         if HTTPStatus.OK <= answer.status_code < HTTPStatus.MULTIPLE_CHOICES:
             if text.lstrip().lower().startswith(_PAGE):
                 raise Unavailable("a page of HTML: is the address that of a backend's route?")
+            if _tells_an_error(text):
+                raise Unavailable(
+                    f"an error in a {answer.status_code}: {_shown(text, self._secret)}"
+                )
             return
         reason = f"{answer.status_code} {_shown(text, self._secret)}".strip()
         if answer.status_code in _REFUSED:
             raise InvalidInput(reason)
         asked = seconds_asked(answer.headers.get("Retry-After"), answer.headers.get("Date"))
         raise Unavailable(reason, seconds=asked)
+
+
+def _tells_an_error(text: str) -> bool:
+    """Whether the body of a 2xx says that nothing was taken, as what stands in front of a backend
+    does: {"errorMessage": "timed out"}.
+    """
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(body, dict) and any(body.get(key) for key in _ERRORS)
 
 
 def _beginning(answer: requests.Response) -> str:

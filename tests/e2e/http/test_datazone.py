@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
+from botocore.auth import SigV4Auth
 from botocore.config import Config
 
 from api.http.access import NoKeys
@@ -154,6 +155,26 @@ def test_where_keys_are_needed_a_request_is_signed_with_the_secret_of_one(
         unknown = client_at(address)
         unknown.meta.events.register("before-sign.datazone", with_key)
         assert DataZone(made, unknown).post(event())["domainId"] == DOMAIN
+    made.close()
+
+
+def test_a_key_above_its_rate_is_throttled_and_a_body_that_is_not_signed_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("api.application.read_installation", lambda _: bytes(range(32)))
+    secret = signing_secret(bytes(range(32)), OneKey.key.id)
+    keys = OneKey()
+    keys.key = replace(OneKey.key, rate_per_minute=1)
+    made = small_headwater()
+    with serving_client(client_of(made, None, keys)) as address:
+        own = DataZone(made, client_at(address, keys.key.id, secret))
+        with monkeypatch.context() as unsigned:
+            unsigned.setattr(SigV4Auth, "payload", lambda *_: "UNSIGNED-PAYLOAD")
+            with pytest.raises(own.client.exceptions.AccessDeniedException, match="signature"):
+                own.post(event())
+        assert own.post(event())["domainId"] == DOMAIN
+        with pytest.raises(own.client.exceptions.ThrottlingException, match="1 requests"):
+            own.post(event())
     made.close()
 
 

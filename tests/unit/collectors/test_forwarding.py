@@ -587,6 +587,8 @@ def replying(reply: bytes | None) -> Iterator[tuple[str, list[bytes]]]:
         (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n", "101"),
         (b"HTTP/1.1 103 Early Hints\r\n\r\n", "103"),
         (b"HTTP/1.1 200 OK\r\n\r\n\n<!DOCTYPE html><title>Sign in</title>", "a page of HTML"),
+        (b'HTTP/1.1 200 OK\r\n\r\n{"errorMessage": "timed out"}', "an error in a 200: {"),
+        (b'HTTP/1.1 201 Created\r\n\r\n {"errors": [{"message": "no"}]}', "an error in a 201: {"),
         (None, "no answer (ReadTimeout"),
     ],
 )  # fmt: skip
@@ -603,9 +605,13 @@ def test_an_answer_that_is_no_backends_leaves_the_document_waiting(
     assert state.failure.startswith(reason)
 
 
-def test_garbage_after_a_status_that_takes_the_document_changes_nothing(estate: Estate) -> None:
+@pytest.mark.parametrize("body", [b"{\x00]", b'{"errors": [], "error": null}', b"[" * 1_500])
+def test_garbage_after_a_status_that_takes_the_document_changes_nothing(
+    estate: Estate, body: bytes
+) -> None:
     estate.take(RUN_EVENT_KIND, run_event(1))
-    with replying(b"HTTP/1.1 201 Created\r\nContent-Length: 999\r\n\r\n{\x00]") as (address, asked):
+    reply = b"HTTP/1.1 201 Created\r\nContent-Length: 9999\r\n\r\n" + body
+    with replying(reply) as (address, asked):
         estate.forward(ForwardTarget("openlineage", f"http://{address}"))
     assert (estate.states.get("there").position, len(asked)) == (1, 1)
 
