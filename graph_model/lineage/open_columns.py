@@ -399,7 +399,7 @@ class OpenColumns:
         values: dict[str, Scalar | None] = {
             "kind": str(item.edge.value("kind")), "how": str(item.edge.value("how")),
             "expression": str(item.edge.value("expression") or source),
-            "logical_plan": item.logical_plan, "origin": str(item.edge.value("origin")),
+            "logical_plan": item.logical_plan, "origin": item.edge.value("origin"),
             "fields": _STARRED if item.is_star else None, "joined": True,
         }  # fmt: skip
         key = item.logical_plan, values["kind"], values["how"], item.edge.id
@@ -409,7 +409,7 @@ class OpenColumns:
         values: dict[str, Scalar | None] = {
             "how": str(item.edge.value("how")),
             "expression": str(item.edge.value("expression")),
-            "origin": str(item.edge.value("origin")),
+            "origin": item.edge.value("origin"),
             "joined": True,
         }
         (out_id,) = self._note(((item.source, item.path),))

@@ -12,18 +12,19 @@ The columns of a query have table columns behind them:
     JOIN        emp.dept, dept.id             e.dept = d.id
 
 ``graph_model.sql`` reads the query. There is no schema to ask. A name that stands alone belongs to
-the only table that can have it; where several can, it is a problem and no source is guessed. Names
-and texts are the query's own, with literals of dates masked like those of plans.
+the only table that can have it; where several can, it is open: the schemas that the catalogue has
+when a question is asked decide, and no source is guessed. Names and texts are the query's own, with
+literals of dates masked like those of plans.
 """
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 from sqlglot import exp
@@ -41,11 +42,12 @@ from graph_model.naming.partitions import (
 from graph_model.naming.rules import JdbcDriver, Rules
 from graph_model.regular_expressions import expand_groups, match_whole
 from graph_model.sql import split_name
-from graph_model.sql.names import Leaf as NamedLeaf
-from graph_model.sql.names import SqlNames
+from graph_model.sql.names import SqlNames, qualified_name
 from graph_model.sql.parsing import parse
 from graph_model.sql.queries import QueryReader
+from graph_model.sql.scopes import one_of
 from graph_model.sql.values import ColumnValue, Texts, candidates
+from graph_model.sql.values import Flow as NamedFlow
 from spark_agent_config import masking
 from spark_agent_config.masking.urls import split_table, user_info_end
 
@@ -391,6 +393,7 @@ def query_lineage(
     lineage = parsed if parsed is not None else unreadable(names, "the query cannot be read")
     used = {leaf[0] for column in lineage.columns if column for leaf, _ in column.flows}
     used.update(leaf[0] for influence in lineage.influences for leaf in influence.sources)
+    used.update(table for opens in lineage.opens for table in opens.among)
     return lineage, {parts: _table_uri(database, parts) for parts in sorted(used)}
 
 
@@ -480,12 +483,26 @@ Flow = tuple[Leaf, str]  # and how it flows: IDENTITY … WINDOW
 _MOST_STEPS: Final = 200_000  # nodes visited and flows passed on
 
 
+class OpenLeaf(NamedTuple):
+    """A column that exactly one of these tables has; only their schemas can say which."""
+
+    among: tuple[Parts, ...]
+    name: str
+    how: str
+
+    @property
+    def text(self) -> str:
+        """As the reader of queries calls what it leaves open."""
+        return one_of(self.name, [qualified_name(table) for table in self.among])
+
+
 @dataclass(frozen=True, slots=True)
 class QueryColumn:
     """One column of a query's result: its text and its source columns."""
 
     expression: str
     flows: tuple[Flow, ...]
+    opens: tuple[OpenLeaf, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -495,18 +512,27 @@ class QueryInfluence:
     how: str
     expression: str
     sources: tuple[Leaf, ...]
+    opens: tuple[OpenLeaf, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class QueryLineage:
     """``columns`` are in the order of the requested names, None for an unresolved one.
 
-    ``problems`` are the names that could not be attributed, sorted and distinct.
+    ``problems`` are the names that could not be attributed and are not open, sorted and distinct.
     """
 
     columns: tuple[QueryColumn | None, ...]
     influences: tuple[QueryInfluence, ...] = ()
     problems: tuple[str, ...] = ()
+
+    @property
+    def opens(self) -> Iterator[OpenLeaf]:
+        """Of all columns and influences."""
+        for column in self.columns:
+            yield from column.opens if column else ()
+        for influence in self.influences:
+            yield from influence.opens
 
 
 def unreadable(names: Sequence[str], reason: str) -> QueryLineage:
@@ -528,11 +554,18 @@ def read_lineage(tree: exp.Query, names: Sequence[str], dialect: str, rules: Rul
         _column_of(made.values, place, names, texts, problems) for place in range(len(names))
     )
     influences = [
-        QueryInfluence(item.how, ", ".join(map(texts.of, item.texts)), _leaves(item.leaves))
+        QueryInfluence(
+            item.how,
+            ", ".join(map(texts.of, item.texts)),
+            tuple(leaf for leaf, _ in _known((leaf, item.how) for leaf in item.leaves)),
+            _open((leaf, item.how) for leaf in item.leaves),
+        )
         for item in made.influences or ()
     ]
-    influences = [item for item in influences if item.sources]
-    return QueryLineage(columns, tuple(dict.fromkeys(influences)), tuple(sorted(problems)))
+    influences = [item for item in influences if item.sources or item.opens]
+    lineage = QueryLineage(columns, tuple(dict.fromkeys(influences)))
+    problems.difference_update(opens.text for opens in lineage.opens)
+    return replace(lineage, problems=tuple(sorted(problems)))
 
 
 def _column_of(
@@ -553,21 +586,41 @@ def _column_of(
     if len(stars) == 1 and len(stars[0].tables) == 1 and not named:
         leaf = (split_name(stars[0].tables[0]), names[place])
         return QueryColumn(names[place], ((leaf, labels.IDENTITY),))
+    if not named and (among_stars := _tables_of(stars, name)):
+        return QueryColumn(
+            names[place], (), (OpenLeaf(among_stars, names[place], labels.IDENTITY),)
+        )
     among = ", ".join(sorted({table for value in stars for table in value.tables}))
     problems.add(f"{names[place]}: * of {among}" if stars else f"{names[place]}: not found")
     return None
 
 
+def _tables_of(stars: Sequence[ColumnValue], name: str) -> tuple[Parts, ...]:
+    """The tables of which a column that ``*`` brings may be; () where a ``*`` hides any."""
+    listed = [star for value in stars for star in value.stars]
+    hidden = len(listed) != sum(len(value.tables) for value in stars)
+    if hidden or not all(star.by_name for star in listed):
+        return ()
+    tables = {star.table for star in listed if name.lower() not in star.left_out}
+    return tuple(sorted(map(split_name, tables)))
+
+
 def _spelled(value: ColumnValue, texts: Texts) -> QueryColumn:
-    flows = [
-        ((split_name(table), path), how)
-        for (table, path), how in value.flows
-        if len(candidates(table)) == 1
-    ]
     text = texts.joined(value.texts or [path for (_, path), _ in value.flows] or [value.name])
-    return QueryColumn(text, tuple(sorted(flows)))
+    return QueryColumn(text, _known(value.flows), _open(value.flows))
 
 
-def _leaves(leaves: Iterable[NamedLeaf]) -> tuple[Leaf, ...]:
-    known = (leaf for leaf in leaves if len(candidates(leaf[0])) == 1)
-    return tuple(sorted((split_name(table), path) for table, path in known))
+def _known(flows: Iterable[NamedFlow]) -> tuple[Flow, ...]:
+    known = (flow for flow in flows if len(candidates(flow[0][0])) == 1)
+    return tuple(sorted(((split_name(table), path), how) for (table, path), how in known))
+
+
+def _open(flows: Iterable[NamedFlow]) -> tuple[OpenLeaf, ...]:
+    among = ((candidates(table), path, how) for (table, path), how in flows)
+    return tuple(
+        sorted(
+            OpenLeaf(tuple(sorted(map(split_name, tables))), path, how)
+            for tables, path, how in among
+            if len(tables) > 1
+        )
+    )

@@ -414,6 +414,52 @@ def add_column_edges(
         collector.add(edge(labels.INFLUENCES, source, logical_plan, reported, discriminator=(how,)))
 
 
+class OpenFlow(NamedTuple):
+    """What a text leaves open (``graph_model.sql.SqlOpen``), between datasets (ids) and the paths
+    of their columns. ``target`` is "" for a condition of the whole statement; an ``origin`` None is
+    not reported.
+    """
+
+    source: str
+    path: str
+    target: str
+    among: tuple[str, ...]
+    kind: str
+    how: str
+    expression: str
+    left_out: tuple[str, ...] = ()
+    into: tuple[str, ...] | None = None
+    like: str = ""
+    place: tuple[int | None, int | None] | None = None
+    origin: str | None = None
+
+    def properties(self, logical_plan: str) -> dict[str, str | None]:
+        """Those of the edge ``supplies``; lists are JSON."""
+        return {
+            "column": self.path, "target": self.target, "among": identity.spelled(self.among),
+            "kind": self.kind, "how": self.how, "expression": self.expression,
+            "left_out": identity.spelled(self.left_out) if self.left_out else None,
+            "into": None if self.into is None else identity.spelled(self.into),
+            "like": self.like or None,
+            "place": None if self.place is None else identity.spelled(self.place),
+            "logical_plan": logical_plan, "origin": self.origin,
+        }  # fmt: skip
+
+
+def add_open_flows(collector: FactCollector, logical_plan: str, opens: Iterable[OpenFlow]) -> None:
+    """Add the edges ``supplies`` of a plan."""
+    for item in opens:
+        values = item.properties(logical_plan)
+        key = identity.digest(*sorted(map(str, values.items())))
+        collector.add(
+            edge(labels.SUPPLIES, item.source, logical_plan, values, discriminator=(key,))
+        )
+
+
+MOST_OPEN_TEXTS: Final = 100
+"""Gaps ``open-columns`` of one plan."""
+
+
 # --- Spark's commands ----------------------------------------------------------------------------
 #
 # The names that every format reports, and what each does to its target. OpenLineage's agent names a

@@ -7,7 +7,7 @@ table whose columns are not known. Where several tables may have it, it is a gap
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -306,7 +306,7 @@ class NameReader:
             )
         }
         self.step(len(among))
-        self.gap(UNRESOLVED, f"{name}: one of {', '.join(sorted(among))}")
+        self.gap(UNRESOLVED, one_of(name, among))
         stars = [star for source in sources for v in source.relation.opens for star in v.stars]
         opened = sum(len(v.tables) for source in sources for v in source.relation.opens)
         if len(stars) != opened or not all(source.relation.opens for source in sources):
@@ -381,6 +381,11 @@ class NameReader:
         if len(opened) > 1:
             return self._candidates(name, opened)
         return self._of_source(opened[0], name) if len(opened) == 1 else None
+
+
+def one_of(name: str, tables: Collection[str]) -> str:
+    """``a: one of orders, people``: a column that exactly one of these tables has."""
+    return f"{name}: one of {', '.join(sorted(tables))}"
 
 
 def _uses(alias: ColumnValue, name: str) -> bool:

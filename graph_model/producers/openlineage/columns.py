@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from graph_model import identity, labels, naming
+from graph_model import labels, naming
 from graph_model.naming import Rules
+from graph_model.producers.elements import OpenFlow
 from graph_model.producers.openlineage.datasets import Column
 from graph_model.producers.openlineage.events.accumulate import JobStatement
 from graph_model.producers.openlineage.events.documents import Dataset
@@ -63,38 +64,6 @@ class RunInfluence:
     origin: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ReportedOpen:
-    """What a text leaves open (``graph_model.sql.SqlOpen``), between datasets (ids) and the paths
-    of their columns. ``target`` is "" for a condition of the whole statement.
-    """
-
-    source: str
-    path: str
-    target: str
-    among: tuple[str, ...]
-    kind: str
-    how: str
-    expression: str
-    left_out: tuple[str, ...]
-    into: tuple[str, ...] | None
-    like: str
-    place: tuple[int | None, int | None] | None
-    origin: str
-
-    def properties(self, logical_plan: str) -> dict[str, str | None]:
-        """Those of the edge ``supplies``; lists are JSON."""
-        return {
-            "column": self.path, "target": self.target, "among": identity.spelled(self.among),
-            "kind": self.kind, "how": self.how, "expression": self.expression,
-            "left_out": identity.spelled(self.left_out) if self.left_out else None,
-            "into": None if self.into is None else identity.spelled(self.into),
-            "like": self.like or None,
-            "place": None if self.place is None else identity.spelled(self.place),
-            "logical_plan": logical_plan, "origin": self.origin,
-        }  # fmt: skip
-
-
 @dataclass(slots=True)
 class _Texts:
     """The texts of several transformations with one meaning."""
@@ -124,7 +93,7 @@ class ColumnEdges:
     """Gathers the column edges of one output."""
 
     origin: str
-    opens: set[ReportedOpen] = field(default_factory=set)
+    opens: set[OpenFlow] = field(default_factory=set)
     _flows: dict[tuple[Column, Column, str, str], _Texts] = field(default_factory=dict)
     _influences: dict[tuple[Column, str], _Texts] = field(default_factory=dict)
 

@@ -31,15 +31,16 @@ from graph_model.producers.elements import (
     FILLING_COMMANDS,
     INSERTING_COMMANDS,
     LIFECYCLE_COMMANDS,
+    MOST_OPEN_TEXTS,
     ROW_LEVEL_COMMANDS,
     ROW_LEVEL_WRITES,
+    OpenFlow,
 )
 from graph_model.producers.openlineage.columns import (
     SQL_GAPS,
     ColumnEdges,
     OpenFields,
     ReportedFlow,
-    ReportedOpen,
     RunInfluence,
     TextLineage,
     read_text,
@@ -80,7 +81,6 @@ SOURCES_UNKNOWN: Final = "sources-unknown"
 #: did not follow it: a Python function, a scalar subquery), and an output without column lineage.
 COLUMN_NOT_REPORTED: Final = "column-untold"
 COLUMNS_NOT_REPORTED: Final = "columns-untold"
-_MOST_OPEN_TEXTS: Final = 100
 """Open columns that the gaps of a plan name; all of them are in the graph."""
 _RENAME: Final = "RENAME"
 _RANK: Final = {origin: rank for rank, origin in enumerate(labels.ORIGINS)}
@@ -109,7 +109,7 @@ class RunLogic:
     links: tuple[tuple[JobName, JobLink], ...]
     gaps: tuple[tuple[str, str], ...]
     origin: str
-    opens: tuple[ReportedOpen, ...] = ()
+    opens: tuple[OpenFlow, ...] = ()
 
     def fingerprint(self) -> str:
         """128 bits in hex over everything here but the job, which the plan's id has anyway."""
@@ -128,7 +128,7 @@ class RunLogic:
             [(link.source, link.column) for _, link in self.links],
             self.gaps,
             self.origin,
-            *([[getattr(o, name) for name in ReportedOpen.__slots__] for o in self.opens]),
+            *self.opens,
         )
 
     @property
@@ -203,7 +203,7 @@ def _as_declared(logic: RunLogic) -> RunLogic:
         reads=tuple((use, origin) for use, _ in logic.reads),
         flows=tuple(replace(flow, origin=origin) for flow in logic.flows),
         influences=tuple(replace(influence, origin=origin) for influence in logic.influences),
-        opens=tuple(replace(item, origin=origin) for item in logic.opens),
+        opens=tuple(item._replace(origin=origin) for item in logic.opens),
         origin=origin,
     )
 
@@ -500,11 +500,11 @@ class _Reader:
         for item in opens:
             draft.columns.opens.update(self._open_columns(item, output.use))
         details = sorted({_open_text(item) for item in opens})
-        draft.gaps.update((labels.OPEN_COLUMNS, text) for text in details[:_MOST_OPEN_TEXTS])
+        draft.gaps.update((labels.OPEN_COLUMNS, text) for text in details[:MOST_OPEN_TEXTS])
         if read.gaps:
             draft.gaps.add((SQL_GAPS, ", ".join(read.gaps)))
 
-    def _open_columns(self, item: OpenFields, target: DatasetUse) -> Iterator[ReportedOpen]:
+    def _open_columns(self, item: OpenFields, target: DatasetUse) -> Iterator[OpenFlow]:
         """Nothing where the tables are one for the event's identity, or one is several."""
         source = self.sources.use(*item.source)
         among = {self.sources.use(*key).id for key in item.among}
@@ -512,7 +512,7 @@ class _Reader:
         if len(among) != len(item.among):
             return
         star = sql.path == labels.ANY_COLUMN
-        yield ReportedOpen(
+        yield OpenFlow(
             source.id,
             sql.path if star else source.column(sql.path)[1],
             item.target if star or not item.target else target.column(item.target)[1],

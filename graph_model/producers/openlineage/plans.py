@@ -28,6 +28,7 @@ from graph_model.producers.elements import (
     add_column_edges,
     add_job,
     add_logical_plan,
+    add_open_flows,
     add_schema,
     add_use,
 )
@@ -157,17 +158,7 @@ def _add_datasets(collector: FactCollector, logic: RunLogic, logical_plan: str) 
     flows = [(flow, flow.origin, flow.masking) for flow in logic.flows]
     influences = [(influence, influence.origin) for influence in logic.influences]
     add_column_edges(collector, logical_plan, flows, influences, uris, ids)
-    for item in logic.opens:
-        values = item.properties(logical_plan)
-        collector.add(
-            edge(
-                labels.SUPPLIES,
-                item.source,
-                logical_plan,
-                values,
-                discriminator=(identity.digest(*sorted(map(str, values.items()))),),
-            )
-        )
+    add_open_flows(collector, logical_plan, logic.opens)
 
 
 def _add_use(

@@ -16,7 +16,12 @@ from typing import Any, Final, NamedTuple
 from graph_model import identity, labels, naming
 from graph_model.naming import DatasetName, Rules, SchemaColumn
 from graph_model.producers.bounds import ELEMENTS_OF_A_COLUMN, MOST_ELEMENTS
-from graph_model.producers.elements import LIFECYCLE_COMMANDS, ROW_LEVEL_COMMANDS
+from graph_model.producers.elements import (
+    LIFECYCLE_COMMANDS,
+    MOST_OPEN_TEXTS,
+    ROW_LEVEL_COMMANDS,
+    OpenFlow,
+)
 from graph_model.producers.spline.column_derivation import (
     MOST_DERIVATIONS,
     MOST_INFLUENCES,
@@ -31,12 +36,14 @@ from graph_model.producers.spline.expressions.definitions import Definitions
 from graph_model.producers.spline.expressions.text import Renderer, operation_properties, shortened
 from graph_model.producers.spline.tables import (
     MORE_QUERIES,
+    OpenOrigin,
     Origin,
     TableQuery,
     first_queries,
     is_in_place,
     is_query_text,
     may_leave_some,
+    open_text,
     partition_columns,
     query_gap,
     read_query,
@@ -154,6 +161,7 @@ class Logic:
     influences: tuple[ColumnInfluence, ...]
     names: tuple[tuple[DatasetName, DatasetName], ...]
     gaps: tuple[tuple[str, str], ...]
+    opens: tuple[OpenFlow, ...] = ()
 
     @property
     def written(self) -> DatasetSchema | None:
@@ -162,7 +170,8 @@ class Logic:
     def fingerprint(self) -> str:
         """128 bits in hex over everything here but the names.
 
-        A flow without fields is spelled without them: the ids of plans without structs are older.
+        A flow without fields is spelled without them, and no open one is spelled as nothing: the
+        ids of plans without structs and queries are older.
         """
         return identity.digest(
             [(use.dataset_id, use.content) for use in self.reads],
@@ -173,6 +182,7 @@ class Logic:
             [flow if flow.fields else flow[:-1] for flow in self.flows],
             self.influences,
             self.gaps,
+            *([self.opens] if self.opens else ()),
         )
 
 
@@ -230,6 +240,7 @@ class _LogicReader:
         if may_leave_some(self.plan, self.mode):
             keys = ", ".join(self._partition_keys())
             self.gaps.add((labels.PARTITIONS_UNKNOWN, f"which of {keys} were replaced"))
+        opens = self._opens()
         return Logic(
             reads=self._reads(self.mode),
             write=self.write,
@@ -240,6 +251,7 @@ class _LogicReader:
             influences=self._influences(),
             names=self._catalog_names(),
             gaps=tuple(sorted(self.gaps)),
+            opens=opens,
         )
 
     def _read_schemas(self) -> dict[str, tuple[SchemaColumn, ...] | None]:
@@ -527,6 +539,46 @@ class _LogicReader:
         texts = self._alternatives(expressions[key] for key in keys)
         return tuple(ColumnInfluence(*key, text) for key, text in zip(keys, texts, strict=True))
 
+    def _opens(self) -> tuple[OpenFlow, ...]:
+        """What queries leave open, for the written columns and conditions that it flows into."""
+        listed: defaultdict[str, list[OpenOrigin]] = defaultdict(list)
+        for query in self.queries:
+            for attribute, origins in query.opens.items():
+                listed[attribute] += origins
+        texts: dict[tuple[OpenOrigin, str, str], set[str]] = {}
+        for query in () if self._lost else self.queries:
+            for opens, text in query.open_influences:
+                texts.setdefault((opens, "", opens.how), set()).add(text)
+        for influence in self.columns.influences:
+            for opens in listed.get(influence.source, ()):
+                key = (_open_below(opens, influence.source_path), "", influence.how)
+                texts.setdefault(key, set()).add(influence.expression)
+        columns = self.write.columns or ()
+        for item in self.columns.derivations if columns else ():
+            for opens in listed.get(item.source, ()):
+                key = (
+                    _open_below(opens, item.source_path),
+                    columns[item.output].path,
+                    composed(item.how, opens.how),
+                )
+                texts.setdefault(key, set()).add(item.expression)
+        count = sum(len(opens.among) for opens, *_ in texts)
+        if count > MOST_INFLUENCES:
+            self.gaps.add(
+                (labels.TOO_LARGE, f"{count:,} open columns, at most {MOST_INFLUENCES:,}")
+            )
+            return ()
+        names = {table.dataset_id: table.dataset.name for table in self._reads(self.mode)}
+        details = sorted({open_text(opens, names) for opens, *_ in texts})
+        self.gaps.update((labels.OPEN_COLUMNS, text) for text in details[:MOST_OPEN_TEXTS])
+        keys = sorted(texts)
+        spelled = self._alternatives(texts[key] for key in keys)
+        return tuple(
+            OpenFlow(table, opens.path, target, opens.among, kind_of(how), how, text)
+            for (opens, target, how), text in zip(keys, spelled, strict=True)
+            for table in opens.among
+        )
+
     def _origins(self, attribute: str, below: Sequence[str]) -> list[Origin]:
         """Columns of a leaf attribute, in every dataset that its reads name."""
         origins: dict[Origin, None] = {}
@@ -602,6 +654,11 @@ def _path_below(top: str, below: Sequence[str]) -> str:
     if not below:
         return top
     return naming.column_path([*naming.split_path(top), *(naming.fold(part) for part in below)])
+
+
+def _open_below(opens: OpenOrigin, below: Sequence[str]) -> OpenOrigin:
+    copied = opens.how == labels.IDENTITY
+    return opens._replace(path=_path_below(opens.path, below)) if copied else opens
 
 
 def with_patterns(plan: ExecutionPlan, rules: Rules) -> ExecutionPlan:

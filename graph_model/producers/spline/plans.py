@@ -36,6 +36,7 @@ from graph_model.producers.elements import (
     add_column_edges,
     add_dataset,
     add_logical_plan,
+    add_open_flows,
     add_schema,
     add_use,
     hostless_names,
@@ -166,6 +167,7 @@ def _add_datasets(collector: FactCollector, logic: Logic, logical_plan: str, rul
         {use.dataset_id: use.dataset.uri for use in (*logic.reads, logic.write)},
         ids,
     )
+    add_open_flows(collector, logical_plan, logic.opens)
 
 
 def _add_schema(
@@ -396,6 +398,7 @@ def without_columns(logic: Logic, excess: str) -> Logic:
         ),
         flows=(),
         influences=(),
+        opens=(),
     )
     return _with_gap(fewer, labels.TOO_LARGE, excess)
 

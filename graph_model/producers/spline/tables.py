@@ -33,11 +33,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, NamedTuple, TypeGuard
 
 from graph_model import identity, labels, naming
 from graph_model.facts import EVERY_BRANCH, MAIN_BRANCH, NO_NUMBER, Version
-from graph_model.naming import DatasetName, Rules
+from graph_model.naming import DatasetName, OpenLeaf, Rules
 from graph_model.producers.elements import Column, Rename, is_version_text, version_of_text
 from graph_model.producers.spline.documents import ExecutionEvent, ExecutionPlan, Operation
 
@@ -246,19 +246,32 @@ def first_queries(plan: ExecutionPlan) -> frozenset[str]:
     return frozenset(kept)
 
 
+class OpenOrigin(NamedTuple):
+    """A column that exactly one of these tables (ids) has: the catalogue's schemas say which when a
+    question is asked (``graph_model.lineage.open_columns``).
+    """
+
+    among: tuple[str, ...]
+    path: str
+    how: str
+
+
 @dataclass(frozen=True, slots=True)
 class TableQuery:
     """One query of the read operation ``read``.
 
-    ``origins`` and ``texts`` are by the id of the read attribute; ``influences`` (column, how,
-    text) decide over the query's rows; ``gaps`` (code, detail) are its unresolved parts.
+    ``origins``, ``opens`` and ``texts`` are by the id of the read attribute; ``influences``
+    (column, how, text) and ``open_influences`` (with their texts) decide over the query's rows;
+    ``gaps`` (code, detail) are its unresolved parts.
     """
 
     read: str
     tables: tuple[DatasetName, ...]
     origins: Mapping[str, tuple[Origin, ...]] = field(default_factory=dict)
+    opens: Mapping[str, tuple[OpenOrigin, ...]] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
     influences: tuple[tuple[Column, str, str], ...] = ()
+    open_influences: tuple[tuple[OpenOrigin, str], ...] = ()
     gaps: tuple[tuple[str, str], ...] = ()
 
 
@@ -278,6 +291,16 @@ def read_query(
     named = ((parts, _dataset_id(uri, scope, rules)) for parts, uri in uris.items())
     ids = {parts: dataset_id for parts, dataset_id in named if dataset_id in known}
     pairs = [(key, column) for key, column in zip(columns, lineage.columns, strict=True) if column]
+
+    def opened(leaves: Sequence[OpenLeaf]) -> tuple[OpenOrigin, ...]:
+        """Those between tables that the plan reads: else a column may be of another one."""
+        return tuple(
+            OpenOrigin(among, _column("", leaf.name)[1], leaf.how)
+            for leaf in leaves
+            if len(among := tuple(sorted({ids.get(table, "") for table in leaf.among}) or ())) > 1
+            and all(among)
+        )
+
     return TableQuery(
         read,
         tables,
@@ -289,6 +312,7 @@ def read_query(
             )
             for key, column in pairs
         },
+        {key: opens for key, column in pairs if (opens := opened(column.opens))},
         {key: column.expression for key, column in pairs},
         tuple(
             (_column(ids[parts], name), influence.how, influence.expression)
@@ -296,8 +320,18 @@ def read_query(
             for parts, name in influence.sources
             if parts in ids
         ),
+        tuple(
+            (opens, influence.expression)
+            for influence in lineage.influences
+            for opens in opened(influence.opens)
+        ),
         tuple(query_gap(tables, problem) for problem in _bounded(lineage.problems)),
     )
+
+
+def open_text(opens: OpenOrigin, names: Mapping[str, str]) -> str:
+    """``boss: one of dept, emp``, with the names of the tables by their ids."""
+    return f"{opens.path}: one of {', '.join(sorted(names[table] for table in opens.among))}"
 
 
 def _dataset_id(uri: str, scope: str, rules: Rules) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -17,10 +19,19 @@ from graph_model.answers.lineage import column_lineage, lineage
 from graph_model.errors import NotFound
 from graph_model.lineage import Question, Structure
 from graph_model.picture.json_form import graph_reply
+from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.stores.documents import Submission
 from graph_model.stores.graph import Direction
-from tests.projections import SmallHeadwater, budget, lineage_event, small_headwater
+from tests.projections import (
+    SmallHeadwater,
+    budget,
+    lineage_event,
+    small_headwater,
+    submission,
+)
 
 NAMESPACE: Final = "postgres://db:5432"
+SHAPES: Final = Path(__file__).parents[3] / "fixtures" / "shapes"
 _DAY: Final = "2026-01-0{}T00:00:00Z"
 
 
@@ -469,3 +480,60 @@ def test_any_order_of_arrival_has_equal_hashes_and_equal_answers(
     for table in range(4):
         replies = [edges(asked(h, f"t{table}")) for h in headwaters]
         assert replies[0] == replies[1]
+
+
+# --- JDBC queries of Spark's plans ---------------------------------------------------------------
+
+
+def spark_read(query: str, *names: str) -> list[Submission]:
+    """A plan of Spark that writes the result of a query of the database, and its execution."""
+    document = json.loads((SHAPES / "jdbc_query" / "plan.json").read_text(encoding="utf-8"))
+    (read,) = document["operations"]["reads"]
+    read["inputSources"] = [f"jdbc:postgresql://db:5432/shop:({query}) q"]
+    read["output"] = [f"attr-{place}" for place in range(len(names))]
+    kind = document["attributes"][0]["dataType"]
+    document["attributes"] = [
+        {"id": f"attr-{place}", "dataType": kind, "name": name} for place, name in enumerate(names)
+    ]
+    event = {"planId": document["id"], "timestamp": 1767400000000, "durationNs": 1}
+    return [
+        submission(PLAN_KIND, document),
+        submission(EVENT_KIND, event),
+    ]
+
+
+def written_by_spark(headwater: SmallHeadwater, **question: Any) -> set[tuple[Any, ...]]:
+    wanted = Question("", depth=1, direction=Direction.UPSTREAM, **question)
+    place = "file:/lake/data/out/jdbc_sqlite_q"
+    view = column_lineage(headwater.sources, place, None, wanted)
+    return {(of, to.rpartition("/")[2], *rest) for of, to, *rest in edges(graph_reply(view, None))}
+
+
+QUERY: Final = "select *, upper(name) as n from public.s join public.r on s.id = r.s where day > 1"
+
+
+def test_a_star_and_names_of_a_query_that_spark_reads_are_joined() -> None:
+    headwater = small_headwater()
+    headwater.accept(*spark_read(QUERY, "amount", "missing", "n"))
+    headwater.accept(
+        lineage_event(described("s", "id", "name")),
+        lineage_event(described("r", "s", "day", "amount")),
+    )
+    headwater.project()
+    values = {
+        ("r.amount", "jdbc_sqlite_q.amount", "IDENTITY", "joined"),
+        ("s.name", "jdbc_sqlite_q.n", "TRANSFORMATION", "joined"),
+    }
+    assert written_by_spark(headwater) == values
+    conditions = {line for line in written_by_spark(headwater, indirect=True) if "FILTER" in line}
+    assert {(of, *rest) for of, _, *rest in conditions} == {("r.day", "FILTER", "joined")}
+    assert ("r.amount", "file:/lake/data/out/jdbc_sqlite_q.amount", "IDENTITY", "joined") in edges(
+        asked(headwater, "r", "amount", up=False)
+    )
+
+
+def test_a_query_that_spark_reads_of_unknown_tables_stays_a_gap() -> None:
+    headwater = small_headwater()
+    headwater.accept(*spark_read(QUERY, "amount", "n"))
+    headwater.project()
+    assert written_by_spark(headwater) == set()

@@ -7,6 +7,7 @@ about its rows, and the problems: names that no reader could give to one table.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,10 +56,16 @@ def test_columns_of_a_query_come_from_the_columns_of_its_tables(case: dict[str, 
     }
     assert influences == set(case.get("influences", []))
     assert list(found.problems) == case.get("problems", [])
+    opens = {f"{item.name}: one of {_named(item.among)} {item.how}" for item in found.opens}
+    assert opens == set(case.get("open", []))
     for name, text in case.get("expressions", {}).items():
         column = found.columns[list(case["columns"]).index(name)]
         assert column is not None
         assert column.expression == text
+
+
+def _named(tables: Sequence[tuple[str, ...]]) -> str:
+    return ", ".join(".".join(table) for table in tables)
 
 
 def test_a_table_is_no_query() -> None:
@@ -128,11 +135,16 @@ def test_a_plan_that_reads_a_query_has_the_columns_of_its_tables() -> None:
     assert read.columns is None
 
 
-def test_an_open_part_of_a_query_is_a_gap_and_its_tables_stay() -> None:
+def test_an_open_part_of_a_query_waits_for_schemas_and_its_tables_stay() -> None:
     logic = logic_of("jdbc:mysql://h/hr:(select e.a, b from emp e, dept d) t", "a", "b")
     assert {use.dataset.name for use in logic.reads} == {"emp", "dept"}
     assert [(flow.source[1], flow.target[1]) for flow in logic.flows] == [("a", "a")]
-    assert logic.gaps == (("jdbc-query", "dept, emp: b: one of dept, emp"),)
+    assert logic.gaps == (("open-columns", "b: one of dept, emp"),)
+    tables = {use.dataset.name: use.dataset_id for use in logic.reads}
+    assert {(o.source, o.path, o.target, o.how, o.expression) for o in logic.opens} == {
+        (tables[name], "b", "b", "IDENTITY", "b") for name in ("emp", "dept")
+    }
+    assert {o.among for o in logic.opens} == {tuple(sorted(tables.values()))}
 
 
 def test_a_column_computed_in_query_and_plan_is_written_as_one_expression() -> None:
