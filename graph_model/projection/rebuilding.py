@@ -26,9 +26,11 @@ import logging
 import pickle
 from array import array
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from enum import StrEnum
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -51,7 +53,14 @@ from graph_model.projection.attempts import (
 from graph_model.projection.fullness import is_held
 from graph_model.projection.graph_runs import GraphRuns
 from graph_model.projection.run_window import structure
-from graph_model.projection.writing import OWN_ROWS, difference, record_facts, write_facts
+from graph_model.projection.writing import (
+    OWN_ROWS,
+    beyond_pieces,
+    difference,
+    pieces_of,
+    record_facts,
+    write_facts,
+)
 from graph_model.stores.catalogue import Generations
 from graph_model.stores.database import KeptContents, NotedIds
 from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument
@@ -227,6 +236,19 @@ class Progress:
     after: str | None
 
 
+@dataclass(slots=True)
+class _WriteAhead:
+    """A visit whose facts are written in ``pieces``, one a step. ``void``: it is over, or a round
+    has changed something meanwhile, so that its subjects are translated again.
+    """
+
+    subject_keys: Sequence[str]
+    projections: Sequence[Projection]
+    facts: Facts
+    pieces: deque[Facts] = field(default_factory=deque)
+    void: bool = False
+
+
 class Rebuild:
     """One re-projection of everything, in steps that a projector takes between its rounds.
 
@@ -276,6 +298,7 @@ class Rebuild:
         self._noted.clear()
         self._contributions.clear()
         self._overtaken = False
+        self._ahead: _WriteAhead | None = None
         self._long: LongPlan | None = None  # under way
         self._long_plans: dict[str, LongPlan] = {}
         self._last = ""
@@ -311,6 +334,7 @@ class Rebuild:
         Where only rows of a run were withdrawn (an unfinished run has ended), they are withdrawn
         here as well: a rebuild that started over with every run would never end.
         """
+        self._void_ahead()
         executions = any(isinstance(row, ExecutionRow) for row in gone.rows)
         if not gone.vertices and not gone.edges and not executions:
             if self._is_before_switch():
@@ -329,7 +353,12 @@ class Rebuild:
         """Translate these subjects (again) before the switch: they have new documents, or a command
         covers some of theirs, and the rounds project them under other rules than this rebuild.
         """
+        self._void_ahead()
         self._revisited.update(subject_keys)
+
+    def _void_ahead(self) -> None:
+        if self._ahead is not None:
+            self._ahead.void = True
 
     @property
     def switched(self) -> bool:
@@ -399,6 +428,11 @@ class Rebuild:
         if self._overtaken:
             log.info("a document changed facts that the rebuild had written; the rebuild restarts")
             self._begin()
+        elif self._ahead is not None:
+            write = partial(self._write_on, self._ahead)
+            project_apart(self._ahead.subject_keys, write, self._set_aside)
+            if self._ahead.void:
+                self._ahead = None
         elif self._long is not None:
             project_apart([self._long.subject_key], self._translate_next_piece, self._set_aside)
         elif subject_keys := self._journal.subject_keys(self._last, _SUBJECTS_A_STEP):
@@ -434,7 +468,7 @@ class Rebuild:
             ):
                 break
             visited.append(subject_key)
-        project_apart(visited, self._project, self._set_aside)
+        project_apart(visited, partial(self._project, visited), self._set_aside)
         return visited
 
     def _keep_runs(self) -> None:
@@ -446,9 +480,37 @@ class Rebuild:
         else:
             self._phase = Phase.DONE
 
-    def _project(self, subject_keys: Sequence[str]) -> None:
+    def _project(self, visited: Sequence[str], subject_keys: Sequence[str]) -> None:
+        """Write what these subjects say: in pieces where it is much and they are all of the visit;
+        the others wait for a subject that cannot be written with the rest.
+        """
         projections = [self._translate_all(documents) for documents in self._taken_up(subject_keys)]
-        self._record(merge(part for projection in projections for part in projection.parts))
+        facts = structure(merge(part for projection in projections for part in projection.parts))
+        pieces = deque(pieces_of([facts])) if subject_keys == visited else None
+        if pieces:
+            self._ahead = _WriteAhead(subject_keys, projections, beyond_pieces(facts), pieces)
+        else:
+            self._end_visit(subject_keys, projections, facts)
+
+    def _write_on(self, ahead: _WriteAhead, subject_keys: Sequence[str]) -> None:
+        """Write the next piece of a visit, or end it. One that is void, or cannot be written, is
+        repeated in one write.
+        """
+        if ahead.void:
+            self._project((), subject_keys)
+            return
+        ahead.void = True  # unless this succeeds
+        if ahead.pieces:
+            self._record(ahead.pieces[0])
+            ahead.pieces.popleft()
+            ahead.void = False
+        else:
+            self._end_visit(subject_keys, ahead.projections, ahead.facts)
+
+    def _end_visit(
+        self, subject_keys: Sequence[str], projections: Sequence[Projection], facts: Facts
+    ) -> None:
+        self._record(facts)
         if not self._settled:
             for subject_key, projection in zip(subject_keys, projections, strict=True):
                 self._replace(subject_key, contribution_of(projection.parts))

@@ -35,14 +35,19 @@ from graph_model.facts import (
     Row,
     RunRow,
     SchemaRow,
+    SchemaUseRow,
     SharedFacts,
     SupportRow,
+    merge,
     row_key,
+    stages,
+    whole,
 )
 from graph_model.producers.elements import day_id
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.catalogue.rows import Origin
 from graph_model.stores.graph import Direction, Graph
+from graph_model.values import batched
 
 _NOTHING: Final = Facts()
 
@@ -67,6 +72,35 @@ def record_facts(
 ) -> None:
     """Commit the rows, with the elements where the graph forgets them."""
     catalogue.record(facts.rows, origin, facts if graph.forgets else _NOTHING)
+
+
+_A_PIECE: Final = 4_000
+"""Elements or rows that are written at once: a tenth of a second of an idle machine."""
+_EXIST_ALONE: Final = DatasetRow | ColumnRow | SchemaRow | SchemaUseRow
+"""Rows that say nothing of a run."""
+
+
+def pieces_of(parts: Iterable[Part]) -> Iterator[Facts]:
+    """What can be written before the commit of a projection, in the order of its writing; nothing
+    where the commit is short by itself.
+    """
+    facts = merge(map(whole, parts))
+    if facts.size + len(facts.rows) <= _A_PIECE:
+        return
+    staged = stages(facts)
+    for vertices in batched(staged.vertices, _A_PIECE):
+        yield Facts(vertices=tuple(vertices))
+    for edges in batched(staged.edges, _A_PIECE):
+        yield Facts(edges=tuple(edges))
+    for rows in batched([row for row in facts.rows if isinstance(row, _EXIST_ALONE)], _A_PIECE):
+        yield Facts(rows=tuple(rows))
+
+
+def beyond_pieces(facts: Facts) -> Facts:
+    """What ``pieces_of`` these facts leaves to the commit."""
+    staged = stages(facts)
+    rows = tuple(row for row in facts.rows if not isinstance(row, _EXIST_ALONE))
+    return Facts(staged.execution_vertices, staged.markers + staged.execution_edges, rows)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -207,7 +207,7 @@ class Commits:
 
     def write_ahead(self, facts: Facts) -> None:
         """Write some facts of a projection that is committed in a later round, from among those of
-        ``large_subjects.pieces_of``.
+        ``writing.pieces_of``.
         """
         try:
             self._stores.graph.catch_up()

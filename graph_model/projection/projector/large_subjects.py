@@ -20,35 +20,21 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from graph_model.facts import (
-    ColumnRow,
-    DatasetRow,
-    Facts,
-    Part,
-    SchemaRow,
-    SchemaUseRow,
-    merge,
-    stages,
-    whole,
-)
+from graph_model.facts import Facts
 from graph_model.producers.projections import Projection
 from graph_model.projection.attempts import Attempt
+from graph_model.projection.writing import pieces_of
 from graph_model.stores.documents import StoredDocument
-from graph_model.values import batched
 
 log = logging.getLogger(__name__)
 
 #: The name of the thread that translates.
 LARGE_SUBJECT_THREAD: Final = "large-subject"
 _LOOK_SECONDS: Final = 0.2
-_A_PIECE: Final = 4_000
-"""Elements or rows that are written in one round: a tenth of a second of an idle machine."""
-_EXIST_ALONE: Final = DatasetRow | ColumnRow | SchemaRow | SchemaUseRow
-"""Rows that say nothing of a run."""
 
 
 @dataclass(slots=True, eq=False)
@@ -150,19 +136,3 @@ class LargeSubjects:
         taken = self._taken if self.beside else None
         while taken is not None and not taken.done.wait(_LOOK_SECONDS):
             break_off()
-
-
-def pieces_of(parts: Iterable[Part]) -> Iterator[Facts]:
-    """What can be written before the commit of a projection, in the order of its writing; nothing
-    where the commit is short by itself.
-    """
-    facts = merge(map(whole, parts))
-    if facts.size + len(facts.rows) <= _A_PIECE:
-        return
-    staged = stages(facts)
-    for vertices in batched(staged.vertices, _A_PIECE):
-        yield Facts(vertices=tuple(vertices))
-    for edges in batched(staged.edges, _A_PIECE):
-        yield Facts(edges=tuple(edges))
-    for rows in batched([row for row in facts.rows if isinstance(row, _EXIST_ALONE)], _A_PIECE):
-        yield Facts(rows=tuple(rows))

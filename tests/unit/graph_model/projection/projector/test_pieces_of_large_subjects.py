@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,8 +12,10 @@ from graph_model import labels
 from graph_model.errors import GraphRejected, GraphUnavailable, Unavailable
 from graph_model.facts import Edge, Facts, Vertex, is_marker
 from graph_model.producers.commands import Command, Forget, submit
+from graph_model.projection import writing
 from graph_model.projection.attempts import ATTEMPT_KEY, Attempt, read_attempt
-from graph_model.projection.projector import large_subjects, subject_projector
+from graph_model.projection.projector import subject_projector
+from graph_model.projection.rebuilding import Phase
 from graph_model.stores.documents import DocumentState, Submission
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, elements_of, lineage_event, small_headwater
@@ -24,7 +27,7 @@ _INPUTS = 12
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subject_projector, "_BYTES_APART", _LARGE_BYTES)
-    monkeypatch.setattr(large_subjects, "_A_PIECE", 5)
+    monkeypatch.setattr(writing, "_A_PIECE", 5)
 
 
 @pytest.fixture
@@ -218,6 +221,97 @@ def test_a_rebuild_that_begins_between_two_pieces_has_all_of_it() -> None:
         assert headwater.elements() == elements_of([LARGE], stepwise=False)
 
     at_each_piece(check)
+
+
+def in_a_rebuild(
+    check: Callable[[SmallHeadwater], None], *documents: Submission, expected: list[Submission]
+) -> None:
+    """Calls ``check`` after each step of a rebuild of these documents."""
+    right = elements_of(expected, stepwise=False)
+    for pieces in range(100):
+        headwater = small_headwater()
+        headwater.accept(*documents)
+        headwater.project()
+        headwater.projector.request_rebuild()
+        going = all(headwater.projector.rebuild_step() for _ in range(pieces))
+        check(headwater)
+        while headwater.projector.project_pending() or headwater.projector.rebuild_step():
+            pass
+        assert headwater.elements() == right
+        headwater.close()
+        if not going:
+            assert pieces > 10
+            return
+    pytest.fail("it never ends")
+
+
+def test_a_rebuild_writes_a_large_subject_in_pieces_and_small_ones_pass_between_them(
+    headwater: SmallHeadwater, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headwater.accept(LARGE, run(1))
+    headwater.project()
+    sizes: list[int] = []
+    write = MemoryGraph.write
+
+    def counted(of: MemoryGraph, facts: Facts) -> None:
+        sizes.append(facts.size)
+        write(of, facts)
+
+    monkeypatch.setattr(MemoryGraph, "write", counted)
+    headwater.projector.request_rebuild()
+    while headwater.projector.rebuild_step():
+        pass
+    assert max(sizes) < _INPUTS
+    assert sum(sizes) >= 2 * _INPUTS
+    assert headwater.elements() == elements_of([LARGE, run(1)], stepwise=False)
+
+
+def test_what_comes_between_the_pieces_of_a_rebuild_is_right_afterwards() -> None:
+    ended = run(0, 1, of="other", kind="FAIL", minute=1)
+
+    def check(headwater: SmallHeadwater) -> None:
+        headwater.accept(run(1), ended)
+        headwater.projector.project_pending()
+
+    in_a_rebuild(check, LARGE, expected=[LARGE, run(1), ended])
+
+
+def test_a_command_between_the_pieces_of_a_rebuild_leaves_nothing_of_what_it_forgets() -> None:
+    forget = submit(Command("ana", 1, "", "", Forget((LARGE.subject_key,), (LARGE.content_hash,))))
+
+    def check(headwater: SmallHeadwater) -> None:
+        headwater.accept(forget)
+        headwater.projector.project_pending()
+
+    in_a_rebuild(check, run(1), LARGE, expected=[run(1), LARGE, forget])
+
+
+def test_a_rebuild_loses_no_piece_while_the_graph_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    failing = failing_write(monkeypatch, GraphUnavailable)
+
+    def check(headwater: SmallHeadwater) -> None:
+        failing.append(1)
+        with contextlib.suppress(Unavailable):
+            while headwater.projector.rebuild_step():
+                pass
+        failing.clear()
+
+    in_a_rebuild(check, LARGE, run(1), expected=[LARGE, run(1)])
+
+
+def test_a_rebuild_writes_at_once_what_a_graph_refuses_in_pieces(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    failing = failing_write(monkeypatch, GraphRejected)
+
+    def check(headwater: SmallHeadwater) -> None:
+        progress = headwater.projector.progress
+        if progress is not None and progress.phase is Phase.TRANSLATING:
+            failing.append(1)
+            headwater.projector.rebuild_step()
+            failing.clear()
+
+    in_a_rebuild(check, LARGE, run(1), expected=[LARGE, run(1)])
 
 
 def test_another_process_completes_it_and_this_one_leaves_it_alone() -> None:
