@@ -71,7 +71,10 @@ _COMPARING: Final = (
     exp.Max, exp.Min, exp.ArrayMax, exp.ArrayMin, exp.ArraySort, exp.Greatest, exp.Least
 )  # fmt: skip
 #: The value is one of these, field by field.
-_AMONG: Final = (exp.Array, exp.Greatest, exp.Least, exp.Coalesce)
+_AMONG: Final = (
+    exp.Array, exp.Greatest, exp.Least, exp.Coalesce, exp.Case, exp.If, exp.Nvl2, exp.Nullif,
+    exp.Lag, exp.Lead, exp.NthValue,
+)  # fmt: skip
 #: From inside a group's aggregate to one of its values.
 _PICKING: Final = (
     exp.Bracket, exp.ArrayAgg, exp.AnyValue, exp.Order, exp.Limit, exp.HavingMax, exp.IgnoreNulls,
@@ -565,9 +568,12 @@ class QueryReader(NameReader):
         elif isinstance(node, _AMONG):
             how = composed(how, labels.TRANSFORMATION)
             compared |= isinstance(node, _COMPARING)
-            if (among := self._among(node, frame)) is None:
+            choices, conditions = _choices(node)
+            if (among := self._among(choices, frame)) is None:
                 return None
             members = among
+            for item in conditions:
+                deciding |= self.flows(item, frame, labels.CONDITIONAL)
         elif isinstance(node, exp.Column) and not node.table and self._is_source(node, frame):
             row = next(self._answering((self.names.identifier(node.this),), frame))
             members = {value.name.lower(): value for value in row.relation.values}
@@ -585,13 +591,15 @@ class QueryReader(NameReader):
                 deciding |= {(leaf, labels.CONDITIONAL) for leaf, _ in value.flows}
         return found
 
-    def _among(self, node: exp.Expr, frame: SelectScope) -> Mapping[str, ColumnValue] | None:
+    def _among(
+        self, choices: Iterable[exp.Expr], frame: SelectScope
+    ) -> Mapping[str, ColumnValue] | None:
         """The fields of ``greatest(struct(a, b), struct(c, d))`` by their places, under the names
         of the first: of b b and d; None where not all are structs of the same number of fields.
         """
         listed: list[Mapping[str, ColumnValue]] = []
-        for item in (node.this, *node.expressions):
-            if isinstance(item, exp.Expr):
+        for item in choices:
+            if not isinstance(item, exp.Null):
                 listed.append(self._built_fields(item, frame) or {})
                 if not listed[-1] or len(listed[-1]) != len(listed[0]):
                     return None
@@ -604,6 +612,8 @@ class QueryReader(NameReader):
         }
 
     def _built_fields(self, node: exp.Expr, frame: SelectScope) -> Mapping[str, ColumnValue] | None:
+        while isinstance(node, exp.Paren):
+            node = node.this
         if isinstance(node, exp.Struct):
             return self._struct(node, "", frame).fields
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
@@ -1180,6 +1190,25 @@ def _united_stars(left: ColumnValue, right: ColumnValue) -> tuple[Star, ...]:
         return left.stars
     more = (star._replace(like=first.table) for star in right.stars if star != first)
     return tuple(dict.fromkeys((*left.stars, *more)))
+
+
+def _choices(node: exp.Expr) -> tuple[list[exp.Expr], list[exp.Expr]]:
+    """The values among which one of ``_AMONG`` chooses, and what decides."""
+    named = node.args
+    if isinstance(node, exp.Case):
+        branches = named["ifs"]
+        values = [*(branch.args.get("true") for branch in branches), named.get("default")]
+        conditions = [node.this, *(branch.this for branch in branches)]
+    elif isinstance(node, exp.If | exp.Nvl2):
+        values, conditions = [named.get("true"), named.get("false")], [node.this]
+    elif isinstance(node, exp.Nullif):
+        values, conditions = [node.this], [node.expression]
+    elif isinstance(node, exp.Lag | exp.Lead):
+        values, conditions = [node.this, named.get("default")], []
+    else:
+        values, conditions = [node.this, *node.expressions], []
+    chosen, deciding = ([each for each in some if each] for some in (values, conditions))
+    return chosen, deciding
 
 
 def _window_parts(node: exp.Expr) -> list[exp.Expr]:
