@@ -66,6 +66,8 @@ _SYSTEM: Final = sa.func.coalesce(execution_plans.c.system, sa.func.nullif(event
 _APPLICATION: Final = sa.func.coalesce(
     execution_plans.c.name, sa.func.nullif(events.c.application, "")
 )
+#: What a job says of itself: a list of data sources leaves it out where the job is hidden.
+_OF_A_JOB: Final = (SortField.APPLICATION_NAME, SortField.APPLICATION_ID, SortField.ERROR)
 _SORTED: Final[dict[SortField, tuple[Any, ...]]] = {
     SortField.EXECUTION_EVENT_ID: (executions.c.plan_id, executions.c.at),
     SortField.EXECUTION_PLAN_ID: (executions.c.plan_id,),
@@ -172,7 +174,11 @@ class Events(CatalogueReader):
             sa.select(datasets.c.id, executions.c.id.label("write"))
             .select_from(joined)
             .where(*conditions)
-            .order_by(*_order(page, _DATA_SOURCES_HAVE), datasets.c.uri, datasets.c.id)
+            .order_by(
+                *_order(page, _DATA_SOURCES_HAVE, event_filter.hidden),
+                datasets.c.uri,
+                datasets.c.id,
+            )
         )
         with self._read() as connection:
             pairs = [tuple(row) for row in connection.execute(_cut(listed, page))]
@@ -503,13 +509,20 @@ def _mode(append: Collection[bool | None]) -> sa.ColumnElement[bool]:
 # --- order and rows ------------------------------------------------------------------------------
 
 
-def _order(page: ListPage, never_null: Collection[SortField]) -> list[Any]:
-    """By the given field; an unknown value counts as least, on every engine alike."""
+def _order(
+    page: ListPage, never_null: Collection[SortField], hidden: Collection[str] = ()
+) -> list[Any]:
+    """By the given field; an unknown value counts as least, on every engine alike. What a
+    ``hidden`` job (an id) said of itself is unknown.
+    """
     terms: list[Any] = []
     for column in _SORTED[page.sort]:
-        keys = [column]
+        shown = column
+        if page.sort in _OF_A_JOB and hidden:
+            shown = sa.case((none_of(executions.c.job, hidden), column), else_=None)
+        keys = [shown]
         if page.sort not in never_null:
-            keys.insert(0, sa.case((column.is_(None), 0), else_=1))
+            keys.insert(0, sa.case((shown.is_(None), 0), else_=1))
         terms += [key.asc() if page.order == SortOrder.ASCENDING else key.desc() for key in keys]
     return terms
 

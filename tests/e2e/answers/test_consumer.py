@@ -14,6 +14,7 @@ from flask.testing import FlaskClient
 from marshmallow import Schema
 
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.stores.catalogue_values import SortField
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import Receipt, Submission
 from graph_model.stores.keys import ID_BYTES, SECRET_BYTES, KeyRequest, SqlKeys, make_key
@@ -401,6 +402,45 @@ def test_the_last_write_of_a_hidden_job_tells_nothing_of_the_job(viewer: Viewer)
     (shown,) = viewer.get("data-sources", dataSourceUri="s3://lake/t")["items"]
     assert (shown["dataSourceUri"], shown["timestamp"]) == ("s3://lake/t", START + 1)
     assert "quiet" not in str(shown)
+
+
+@pytest.mark.parametrize("field", SortField)
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_data_sources_are_sorted_by_what_a_row_shows(
+    some_hidden: Viewer, field: SortField, order: str
+) -> None:
+    """So the order tells nothing of the hidden jobs that wrote some of them last."""
+    asked = {"sortField": field, "sortOrder": order, "pageSize": 100}
+    rows = some_hidden.get("data-sources", **asked)["items"]
+    assert len(rows) == 12
+
+    def shown(row: Mapping[str, Any]) -> tuple[bool, Any]:
+        value = row[field]
+        if field == SortField.APPLICATION_NAME and value == row["executionPlanId"]:
+            value = None  # stands in for a name
+        known = row["executionEventId"] if field == SortField.DATA_SOURCE_TYPE else value
+        return known is not None, value or 0
+
+    by_uri = sorted(rows, key=lambda row: str(row["dataSourceUri"]))
+    assert rows == sorted(by_uri, key=shown, reverse=order == "desc")
+
+
+@pytest.fixture(scope="module")
+def some_hidden() -> Iterator[Viewer]:
+    """Tables that jobs wrote last, every other one hidden, whose names and errors have no order."""
+    made = small_headwater()
+    viewer = Viewer(made, client_of(made, NOW))
+    for place in range(8):
+        name = f"j{place * 5 % 8}"
+        job = viewer.job(name, f"s3://lake/t{place}", f"s3://lake/s{place // 2}")
+        extra = {"appId": f"app-{place * 3 % 8}"}
+        viewer.ran(job, place, error=f"e{place * 7 % 8}", durationNs=place * 5 % 8, extra=extra)
+        if place % 2:
+            hidden = {"command": "hide", "node": f"job:default/{name}"}
+            assert viewer.client.post("/commands", json=hidden).status_code == 202
+    made.project()
+    yield viewer
+    made.close()
 
 
 def test_a_list_can_be_frozen_whatever_time_later_events_tell(viewer: Viewer) -> None:
