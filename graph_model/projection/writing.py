@@ -12,7 +12,7 @@ its elements from the catalogue. From such an end until it has them, answers are
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from graph_model import identity, labels
