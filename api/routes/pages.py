@@ -1,7 +1,7 @@
 """Files for browsers: the page of ``frontend/``, and the OpenAPI page.
 
 Only files on the list below are served: the page itself, style sheets, scripts, pictures and the
-sample under their folders, two files of vis-network. Names are matched, then the file must lie
+sample under their folders, one file of vis-network. Names are matched, then the file must lie
 inside its folder, so neither ``..`` nor a symbolic link leads out.
 
 The files of the page under the hash of their contents, so that a browser keeps them for ever.
@@ -9,8 +9,10 @@ The files of the page under the hash of their contents, so that a browser keeps 
     index.html:  /js/main.js  =>  /files/3f0c…/js/main.js
 
 The hash covers every file: an upgrade changes the address of all, and no browser runs modules of
-two versions. The page names the modules that it needs first, so that they are fetched together and
-not one after the other.
+two versions. The page names the modules that its view needs first, so that they are fetched
+together and not one after the other.
+
+    /?view=job  =>  main.js, views/job.js, shell/picture.js and all that they import
 """
 
 from __future__ import annotations
@@ -35,7 +37,6 @@ _OWN: Final = Path(__file__).resolve().parent.parent / "pages"
 LIBRARY: Final = Path("node_modules", "vis-network")
 VENDOR: Final = {
     "vis-network.min.js": LIBRARY / "standalone" / "esm" / "vis-network.min.js",
-    "vis-network.min.css": LIBRARY / "styles" / "vis-network.min.css",
 }
 TYPES: Final = {
     ".js": "text/javascript",
@@ -49,8 +50,14 @@ TYPES: Final = {
 }
 _NAME: Final = re.compile(r"(?:[A-Za-z0-9_-]+/)*[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.[a-z0-9]+")
 _FOLDERS: Final = ("js", "css", "sample")
-#: The files of every page, and of the first view.
-_STARTS: Final = ("js/main.js", "js/views/home.js")
+_MAIN: Final = "js/main.js"
+#: What a view needs besides where it draws a picture.
+_PICTURE: Final = "js/shell/picture.js"
+_VIEWS: Final = "js/views.js"
+_FIRST_VIEW: Final = "home"
+#: Of the table of views: the name of each, and what is said of it.
+_VIEW: Final = re.compile(r"^  (\w+): \{\n(.*?)^  \},$", re.MULTILINE | re.DOTALL)
+_MODULE: Final = re.compile(r"import\('\./(views/\w+\.js)'\)")
 ALL_STYLES: Final = "css/all.css"
 _IMPORT: Final = re.compile(r"^import\s[^;']*?from\s'([^']+)';", re.MULTILINE)
 _STYLES: Final = re.compile(
@@ -68,7 +75,8 @@ def page() -> Response:
         response.status_code = 503
         return response
     files = _FOLDER.files(_frontend(), VENDOR)
-    response = Response(files.index, mimetype="text/html")
+    view = request.args.get("view", _FIRST_VIEW)
+    response = Response(files.index_of(view), mimetype="text/html")
     response.headers["Cache-Control"] = "no-cache"
     response.set_etag(files.hash)
     response.make_conditional(request)
@@ -158,13 +166,20 @@ def _file(folder: Path, name: str, media_type: str) -> Response:
 
 @dataclass(frozen=True, slots=True)
 class PageFiles:
-    """``hash`` of all files; ``index`` is the page with their addresses under it; ``styles`` are
-    its style sheets in their order, as one.
+    """``hash`` of all files; ``index`` is the page with their addresses under it, ``links`` the
+    names of the modules that each view needs, as its head has them; ``styles`` are its style sheets
+    in their order, as one.
     """
 
     hash: str
-    index: bytes
+    index: str
+    links: Mapping[str, str]
     styles: bytes
+
+    def index_of(self, view: str) -> bytes:
+        """The page for a view; a name that no view has is the page's to answer."""
+        links = self.links.get(view, self.links[_FIRST_VIEW])
+        return self.index.replace("  </head>", f"{links}  </head>").encode()
 
 
 class PageFolder:
@@ -219,17 +234,30 @@ def _read(folder: Path, paths: list[Path]) -> PageFiles:
     styles = b"".join((folder / name).read_bytes() for name in _STYLE.findall(page))
     page = _STYLES.sub(f'    <link rel="stylesheet" href="/{ALL_STYLES}">\n', page)
     page = _OWN_ADDRESS.sub(rf'\1="/files/{named}/\2/', page)
-    links = "".join(
-        f'    <link rel="modulepreload" href="/files/{named}/{name}">\n'
-        for name in modules_of(folder)
-    )
-    return PageFiles(named, page.replace("  </head>", f"{links}  </head>").encode(), styles)
+    links = {
+        view: "".join(
+            f'    <link rel="modulepreload" href="/files/{named}/{name}">\n'
+            for name in modules_of(folder, starts)
+        )
+        for view, starts in _starts(folder).items()
+    }
+    return PageFiles(named, page, links, styles)
 
 
-def modules_of(folder: Path) -> list[str]:
-    """The modules that the page needs before its first request, in the order of their imports."""
+def _starts(folder: Path) -> dict[str, tuple[str, ...]]:
+    """The modules that each view begins with, by the page's own table of its views."""
+    starts: dict[str, tuple[str, ...]] = {_FIRST_VIEW: (_MAIN,)}
+    table = folder / _VIEWS
+    for view, entry in _VIEW.findall(table.read_text("utf-8") if table.is_file() else ""):
+        own = (f"js/{name}" for name in _MODULE.findall(entry))
+        starts[view] = (_MAIN, *own, *([_PICTURE] if "picture: true" in entry else []))
+    return starts
+
+
+def modules_of(folder: Path, starts: tuple[str, ...]) -> list[str]:
+    """These modules and all that they import at once, in the order of their imports."""
     names: list[str] = []
-    waiting = list(_STARTS)
+    waiting = list(starts)
     while waiting:
         name = waiting.pop(0)
         path = folder / name

@@ -8,17 +8,12 @@ import { createApi } from './data/api.js';
 import { createApiKey, sessionStore } from './data/api-key.js';
 import { link, write } from './data/url.js';
 import { createThemeSwitch } from './page/header.js';
-import { createShortcuts } from './page/shortcuts.js';
-import { createDetails } from './shell/details.js';
+import { catchShortcuts, createShortcuts } from './page/shortcuts.js';
 import { createFrame } from './shell/frame.js';
-import { catchShortcuts, createKeyboard } from './shell/keyboard.js';
 import { createLoading } from './shell/loading.js';
 import { catchLinks, createNavigation } from './shell/navigation.js';
 import { places } from './shell/places.js';
 import { createScreen } from './shell/screen.js';
-import { createSelection } from './shell/selection.js';
-import { sharedOf, showTools } from './shell/sharing.js';
-import { createStage } from './shell/stage.js';
 import { createWatch } from './shell/watch.js';
 
 const key = createApiKey(sessionStore());
@@ -27,36 +22,20 @@ const navigation = createNavigation((from) => void loading.arrive(from));
 const { state, go, follow } = navigation;
 const frame = createFrame(go);
 const { announce } = frame;
-const stage = createStage(navigation, {
-  onClick: (id) => selection.click(id),
-  onOpen: (id) => selection.open(id),
-  onHandle: (side) => {
-    selection.toggleSide(side);
-    stage.focus();
+/** @type {import('./shell/picture.js').Picture|null} */
+let made = null;
+/** @type {import('./shell/picture.js').Pictures} */
+const picture = {
+  made: () => made,
+  open: async () => {
+    const { createPicture } = await import('./shell/picture.js');
+    made ??= createPicture({ navigation, page: screen.page, keyed: () => key.get() !== '', announce });
+    return made;
   },
-  onSelect: (id) => selection.select(id),
-  onDetails: (id) => selection.openDetails(id),
-  announce,
-});
-const details = createDetails(navigation, stage, {
-  onClose: () => {
-    selection.select('');
-    stage.focus();
-  },
-  onOpenFan: (box, all) => selection.openFan(box, all),
-});
-const screen = createScreen({ navigation, frame, stage, details, onDraw: () => keyboard.stand('') });
-const selection = createSelection({
-  navigation,
-  stage,
-  page: screen.page,
-  focusDetails: details.focus,
-  onSelect: (id) => keyboard.stand(id),
-  announce,
-});
-const keyboard = createKeyboard(navigation, stage, selection, announce);
+};
+const screen = createScreen({ navigation, frame, picture });
 const tour = { begin: async () => (await import('./start/tour.js')).createTour(places.tour, follow).begin() };
-const loading = createLoading({ navigation, api, key, frame, stage, screen, tour, onLoaded: () => watch.showReceived() });
+const loading = createLoading({ navigation, api, key, frame, picture, screen, tour, onLoaded: () => watch.showReceived() });
 const watch = createWatch({ navigation, api, screen, loading });
 
 /* The parts of the header */
@@ -91,13 +70,14 @@ function focusSearch() {
 
 function skipToContent(event) {
   event.preventDefault();
-  if (stage.drawn()) stage.focus();
+  const stage = made?.stage;
+  if (stage?.drawn()) stage.focus();
   else places.work.focus();
 }
 
 function skipToDetails(event) {
   event.preventDefault();
-  details.focus();
+  made?.details.focus();
 }
 
 closeWhenLeft(places.more);
@@ -110,9 +90,8 @@ places.help.addEventListener('click', showShortcuts);
 places.skip.addEventListener('click', skipToContent);
 places.skipDetails.addEventListener('click', skipToDetails);
 places.refresh.addEventListener('click', () => loading.load());
-showTools(stage, () => sharedOf(screen.page(), stage, state(), key.get() !== ''), announce);
 createThemeSwitch(places.theme, () => {
-  stage.recolour();
+  made?.stage.recolour();
   screen.repaint();
 });
 loading.load();

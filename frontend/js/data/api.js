@@ -113,13 +113,18 @@ async function ask(send, target, options, read = readBody) {
     if (reply.ok && body !== undefined) return { ok: true, data: body };
     return { ok: false, stale: false, error: describe(reply, body) };
   } catch (problem) {
-    const message = 'The server did not answer. It may be stopped, or the network may be down.';
-    return {
-      ok: false,
-      stale: false,
-      error: { status: 0, message, errors: {}, retryAfter: WAIT_DEFAULT, cause: problem },
-    };
+    return unreachable(problem);
   }
+}
+
+/**
+ * No answer came, or a part of the page itself did not.
+ * @param {unknown} [cause] the browser's error
+ * @returns {{ok: false, stale: false, error: Failure}}
+ */
+export function unreachable(cause) {
+  const message = 'The server did not answer. It may be stopped, or the network may be down.';
+  return { ok: false, stale: false, error: { status: 0, message, errors: {}, retryAfter: WAIT_DEFAULT, cause } };
 }
 
 /** The answer to events of a plan has no body: 201 => null. */

@@ -4,6 +4,9 @@
  */
 import { VIEWS } from '../views.js';
 
+/** The namespace of all jobs of the sample. */
+export const SAMPLE = 'sample';
+
 /**
  * @typedef {object} State
  * @property {string} view        a name in VIEWS (views.js)

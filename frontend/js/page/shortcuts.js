@@ -1,5 +1,5 @@
 /**
- * The list of keyboard shortcuts, under "?".
+ * The keys of the whole page, and the list of all shortcuts, under "?".
  */
 import { button, element, replace } from './dom.js';
 
@@ -35,4 +35,23 @@ export function createShortcuts(dialog) {
     );
     if (!dialog.open) dialog.showModal();
   };
+}
+
+/**
+ * "/" and "?" on the whole page, except where the reader writes.
+ * @param {{search: () => void, help: () => void}} shortcuts
+ */
+export function catchShortcuts({ search, help }) {
+  const acts = { '/': search, '?': help };
+  document.addEventListener('keydown', (event) => {
+    const writing = event.target instanceof Element && event.target.closest('input, select, textarea');
+    if (!acts[event.key] || writing || isChord(event)) return;
+    event.preventDefault();
+    acts[event.key]();
+  });
+}
+
+/** @param {KeyboardEvent} event */
+export function isChord({ ctrlKey, metaKey, altKey }) {
+  return ctrlKey || metaKey || altKey;
 }

@@ -5,17 +5,20 @@
 import { createControls, formSwitch } from '../controls/controls.js';
 import { createDivider } from '../controls/divider.js';
 import { shorten } from '../data/format.js';
+import { roomIn } from '../drawing/framing.js';
 import { data, element, replace } from '../page/dom.js';
 import { loadingNotice } from '../page/notices.js';
 import { banners, footnote } from '../page/notes.js';
 import { VIEWS } from '../views.js';
-import { keepFocus } from './keyboard.js';
 import { places } from './places.js';
 
 /** @typedef {import('../views.js').Page} Page */
 /** @typedef {import('../data/url.js').State} State */
 
 /** @typedef {ReturnType<typeof createFrame>} Frame */
+
+/** The usual room that header, controls and legend take, and in a wide window the panel, in pixels. */
+const USUAL = Object.freeze({ above: 195, narrow: 240, beside: 356, wide: 860 });
 
 /** @param {import('../controls/controls.js').Change} go */
 export function createFrame(go) {
@@ -72,7 +75,7 @@ export function createFrame(go) {
     settleFocus();
   }
 
-  return { begin, follow, divide: divider.show, setState, announce, nameView, showNotes, showParts, showNotice, clearNotes, clear };
+  return { begin, follow, divide: divider.show, setState, announce, nameView, roomOf, showNotes, showParts, showNotice, clearNotes, clear };
 }
 
 function clearNotes() {
@@ -116,6 +119,18 @@ function nameView(view, heading, subtitle) {
 }
 
 /**
+ * The room for boxes on the canvas, or what it will about be once a picture is shown. The overview's panel takes none.
+ * @param {string} view
+ */
+function roomOf(view) {
+  const { clientWidth: width, clientHeight: height } = places.canvas;
+  if (document.body.dataset.form === 'picture' && width > 0 && height > 0) return roomIn({ width, height });
+  const wide = window.innerWidth > USUAL.wide;
+  const beside = wide && view !== 'overview' ? USUAL.beside : 0;
+  return roomIn({ width: window.innerWidth - beside, height: window.innerHeight - (wide ? USUAL.above : USUAL.narrow) });
+}
+
+/**
  * The parts of a page, the picture apart.
  * @param {Page} page
  */
@@ -151,4 +166,34 @@ function showNotice(notice, documented = false) {
   document.body.dataset.form = 'notice';
   places.below.hidden = places.divider.hidden = true;
   places.form.hidden = true;
+}
+
+/**
+ * The focus never falls to the body. What had it may go, with the page that it was on: then the link or button
+ * with the same words has it, on a page of the same view, else the heading.
+ * @returns {() => void} to be called when parts of the page are others, or hidden
+ */
+function keepFocus() {
+  /** @type {{tag: string, words: string, view: string|undefined}|null} nothing before a first key or press */
+  let last = null;
+  const wordsOf = (part) => part.getAttribute('aria-label') ?? part.textContent;
+  document.addEventListener('pointerdown', () => (last = null));
+  document.addEventListener('focusin', ({ target }) => {
+    if (target instanceof Element && target !== places.heading)
+      last = { tag: target.tagName, words: wordsOf(target), view: document.body.dataset.view };
+  });
+
+  return () => {
+    const holder = document.activeElement;
+    if (!last || (holder && holder !== document.body && isShown(holder))) return;
+    const { tag, words, view } = last;
+    const alike = view === document.body.dataset.view && ['A', 'BUTTON'].includes(tag) ? [...document.querySelectorAll(tag)] : [];
+    const same = alike.find((part) => isShown(part) && wordsOf(part) === words);
+    (same instanceof HTMLElement ? same : places.heading).focus({ preventScroll: true });
+  };
+}
+
+/** @param {Element} part */
+function isShown(part) {
+  return part.isConnected && part.getClientRects().length > 0;
 }

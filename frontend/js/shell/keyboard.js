@@ -1,10 +1,10 @@
 /**
- * The keyboard: steps over the canvas, its other keys, the shortcuts of the whole page, and the focus where what
- * had it goes. It owns the place where the keyboard stands on the canvas.
+ * The keyboard on the canvas: steps over it, and its other keys. It owns the place where the keyboard stands there.
  */
 import { findNode } from '../data/model.js';
 import { step } from '../data/walk.js';
 import { announcement } from '../page/list.js';
+import { isChord } from '../page/shortcuts.js';
 import { coveredWidth } from './details.js';
 import { places } from './places.js';
 
@@ -72,55 +72,6 @@ export function createKeyboard({ state, go }, stage, selection, announce) {
 
   places.stage.addEventListener('keydown', press);
   return { stand };
-}
-
-/**
- * The focus never falls to the body. What had it may go, with the page that it was on: then the link or button
- * with the same words has it, on a page of the same view, else the heading.
- * @returns {() => void} to be called when parts of the page are others, or hidden
- */
-export function keepFocus() {
-  /** @type {{tag: string, words: string, view: string|undefined}|null} nothing before a first key or press */
-  let last = null;
-  const wordsOf = (part) => part.getAttribute('aria-label') ?? part.textContent;
-  document.addEventListener('pointerdown', () => (last = null));
-  document.addEventListener('focusin', ({ target }) => {
-    if (target instanceof Element && target !== places.heading)
-      last = { tag: target.tagName, words: wordsOf(target), view: document.body.dataset.view };
-  });
-
-  return () => {
-    const holder = document.activeElement;
-    if (!last || (holder && holder !== document.body && isShown(holder))) return;
-    const { tag, words, view } = last;
-    const alike = view === document.body.dataset.view && ['A', 'BUTTON'].includes(tag) ? [...document.querySelectorAll(tag)] : [];
-    const same = alike.find((part) => isShown(part) && wordsOf(part) === words);
-    (same instanceof HTMLElement ? same : places.heading).focus({ preventScroll: true });
-  };
-}
-
-/** @param {Element} part */
-function isShown(part) {
-  return part.isConnected && part.getClientRects().length > 0;
-}
-
-/**
- * "/" and "?" on the whole page, except where the reader writes.
- * @param {{search: () => void, help: () => void}} shortcuts
- */
-export function catchShortcuts({ search, help }) {
-  const acts = { '/': search, '?': help };
-  document.addEventListener('keydown', (event) => {
-    const writing = event.target instanceof Element && event.target.closest('input, select, textarea');
-    if (!acts[event.key] || writing || isChord(event)) return;
-    event.preventDefault();
-    acts[event.key]();
-  });
-}
-
-/** @param {KeyboardEvent} event */
-function isChord({ ctrlKey, metaKey, altKey }) {
-  return ctrlKey || metaKey || altKey;
 }
 
 /** @returns {Position|null} */

@@ -2,9 +2,9 @@
  * Loading of a view: a state asks its view, the newest answer is shown, and a failure has a notice with a way
  * on. It owns the number of the newest question and the time of the next try.
  */
+import { unreachable } from '../data/api.js';
 import { sameQuestion, write } from '../data/url.js';
 import { shorten } from '../data/format.js';
-import { openAll } from '../drawing/expansion.js';
 import { focusFirst } from '../page/dom.js';
 import { apiKeyNotice, errorNotice, rebuildingNotice } from '../page/notices.js';
 import { outageBanner, refusalBanner } from '../page/notes.js';
@@ -15,14 +15,6 @@ import { places } from './places.js';
 const AWAY = 3000;
 /** Values of a state that make it another subject. */
 const SUBJECT = Object.freeze(['view', 'node', 'plan', 'dataset', 'column', 'fromPlan', 'toPlan']);
-/** A part of the page itself did not come. */
-const UNREACHABLE = Object.freeze({
-  status: 0,
-  message: 'The server did not answer. It may be stopped, or the network may be down.',
-  errors: {},
-  retryAfter: 3,
-});
-
 /** @typedef {import('../data/api.js').Failure} Failure */
 /** @typedef {import('../views.js').View} View */
 
@@ -34,14 +26,14 @@ const UNREACHABLE = Object.freeze({
  * @property {ReturnType<typeof import('../data/api.js').createApi>} api
  * @property {ReturnType<typeof import('../data/api-key.js').createApiKey>} key
  * @property {import('./frame.js').Frame} frame
- * @property {import('./stage.js').Stage} stage
+ * @property {import('./picture.js').Pictures} picture
  * @property {import('./screen.js').Screen} screen
  * @property {{begin: () => void}} tour
  * @property {() => unknown} onLoaded  a page is shown
  */
 
 /** @param {Parts} parts */
-export function createLoading({ navigation, api, key, frame, stage, screen, tour, onLoaded }) {
+export function createLoading({ navigation, api, key, frame, picture, screen, tour, onLoaded }) {
   const { state, go } = navigation;
   let question = 0;
   let retryTimer = 0;
@@ -75,33 +67,33 @@ export function createLoading({ navigation, api, key, frame, stage, screen, tour
     const view = await entry.module().catch(() => null);
     if (mine !== question) return;
     if (!view) {
-      fail(UNREACHABLE);
+      fail(unreachable().error);
       return;
     }
     frame.begin(state(), view, screen.page());
-    const canvas = entry.picture ? stage.openCanvas() : null;
-    canvas?.catch(() => {}); // looked at once the answer has come
-    const context = { state: state(), api, room: stage.room(), reload: load, announce: frame.announce, repaint: screen.repaint, go, tour };
+    if (entry.picture) picture.open().catch(() => {}); // looked at once the answer has come
+    const context = { state: state(), api, room: frame.roomOf(state().view), reload: load, announce: frame.announce, repaint: screen.repaint, go, tour };
     const result = await view.load(context);
     if (mine !== question || (!result.ok && result.stale)) return;
     if (!result.ok) refuse(result.error, mine);
-    else await prepare(result.data, view, canvas, mine);
+    else await prepare(result.data, view, mine);
   }
 
   /**
-   * A picture needs the canvas, and the sides of nodes that the link has opened.
+   * A picture needs its modules, and the sides of nodes that the link has opened.
    * @param {import('../views.js').Page} page
    * @param {View} view
-   * @param {Promise<void>|null} canvas
    * @param {number} mine
    */
-  async function prepare(page, view, canvas, mine) {
+  async function prepare(page, view, mine) {
     const { model, empty } = page;
-    if (model && !empty && !(await drawable(canvas))) {
-      fail(UNREACHABLE);
+    const drawable = !model || empty || (await picture.open().catch(() => null));
+    if (mine !== question) return;
+    if (!drawable) {
+      fail(unreachable().error);
       return;
     }
-    const refused = model && state().opened ? await openAll(api, state(), model) : [];
+    const refused = model && state().opened ? await openSides(model) : [];
     if (mine !== question) return;
     page.notes = [...(page.notes ?? []), ...refused.map(refusalBanner)];
     if (model && page.counts) page.subtitle = page.counts(model);
@@ -110,10 +102,10 @@ export function createLoading({ navigation, api, key, frame, stage, screen, tour
     onLoaded();
   }
 
-  /** Whether the canvas is there: its library may not have come. */
-  async function drawable(canvas) {
-    await (canvas ?? stage.openCanvas()).catch(() => {});
-    return stage.hasCanvas();
+  /** @param {import('../data/model.js').Model} model */
+  async function openSides(model) {
+    const { openAll } = await import('../drawing/expansion.js');
+    return openAll(api, state(), model);
   }
 
   /**

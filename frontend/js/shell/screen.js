@@ -5,6 +5,7 @@
 import { shorten } from '../data/format.js';
 
 /** @typedef {import('../views.js').Page} Page */
+/** @typedef {import('./picture.js').Picture} Picture */
 
 /** @typedef {ReturnType<typeof createScreen>} Screen */
 
@@ -12,13 +13,11 @@ import { shorten } from '../data/format.js';
  * @typedef {object} Parts
  * @property {import('./navigation.js').Navigation} navigation
  * @property {import('./frame.js').Frame} frame
- * @property {import('./stage.js').Stage} stage
- * @property {import('./details.js').Details} details
- * @property {() => void} onDraw  another picture is drawn
+ * @property {import('./picture.js').Pictures} picture  made before a page with a model is shown
  */
 
 /** @param {Parts} parts */
-export function createScreen({ navigation: { state }, frame, stage, details, onDraw }) {
+export function createScreen({ navigation: { state }, frame, picture }) {
   /** @type {Page|null} */
   let page = null;
 
@@ -39,22 +38,29 @@ export function createScreen({ navigation: { state }, frame, stage, details, onD
   /** @param {Page} shown */
   function showBody(shown) {
     frame.showParts(shown);
-    if (shown.empty || !shown.model) {
-      stage.clear();
-      details.clear();
+    const made = picture.made();
+    if (shown.empty || !shown.model || !made) {
+      clear();
       return;
     }
-    makeRoom(shown);
-    stage.show(shown.heading, shown.model);
-    startAnew();
+    makeRoom(shown, made);
+    made.stage.show(shown.heading, shown.model);
+    startAnew(made);
     follow();
+  }
+
+  function clear() {
+    const made = picture.made();
+    made?.stage.clear();
+    made?.details.clear();
   }
 
   /**
    * All parts have their size before the picture is fitted into what they leave: fitted first, it would jump.
    * @param {Page} shown
+   * @param {Picture} made
    */
-  function makeRoom(shown) {
+  function makeRoom(shown, { stage, details }) {
     frame.divide(state().split);
     stage.followForm();
     details.makeRoom(shown);
@@ -65,32 +71,34 @@ export function createScreen({ navigation: { state }, frame, stage, details, onD
    * @param {boolean} still the view stays where it is
    */
   function redraw(still) {
-    if (!page?.model) return;
-    stage.draw(page.heading, page.model, still);
-    startAnew();
+    const made = picture.made();
+    if (!page?.model || !made) return;
+    made.stage.draw(page.heading, page.model, still);
+    startAnew(made);
   }
 
-  function startAnew() {
+  /** @param {Picture} made */
+  function startAnew({ details, stand }) {
     details.forget();
-    onDraw();
+    stand('');
   }
 
   /** Selection and form: changes without another question. */
   function follow() {
     frame.follow(state(), page);
     frame.divide(state().split);
-    stage.followForm();
-    const drawn = stage.drawn();
-    if (!page || !drawn) return;
-    stage.followSelection();
-    details.show(page, drawn);
+    const made = picture.made();
+    made?.stage.followForm();
+    const drawn = made?.stage.drawn();
+    if (!page || !made || !drawn) return;
+    made.stage.followSelection();
+    made.details.show(page, drawn);
   }
 
   /** Another subject: the old picture must not stand under the new name. */
   function forget() {
     page = null;
-    stage.clear();
-    details.clear();
+    clear();
     frame.clear();
   }
 
@@ -100,13 +108,12 @@ export function createScreen({ navigation: { state }, frame, stage, details, onD
    */
   function leave(name) {
     page = null;
-    stage.clear();
+    clear();
     frame.nameView(state().view, name, '');
     frame.clearNotes();
-    details.clear();
   }
 
-  return { page: () => page, show, redraw, follow, forget, leave, repaint: () => stage.repaint(page?.model) };
+  return { page: () => page, show, redraw, follow, forget, leave, repaint: () => picture.made()?.stage.repaint(page?.model) };
 }
 
 /** @param {Page} page */

@@ -31,7 +31,7 @@ export function showTools(stage, shared, announce) {
  */
 export function sharedOf(page, stage, state, keyed) {
   const model = stage.drawn();
-  if (!page || !model || !stage.hasCanvas()) return null;
+  if (!page || !model) return null;
   const { reply, asked = '', heading, subtitle } = page;
   const sheet = { model, ...stage.look(), heading: plain(heading), subtitle };
   return { sheet, reply: reply ?? {}, name: fileName(heading), asked, state, depth: depthOf(state), keyed };

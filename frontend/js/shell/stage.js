@@ -1,6 +1,6 @@
 /**
  * The stage: the drawn part of a page's model, as canvas or as list, with its legend and its small map.
- * It owns the colours and what is drawn; vis-network comes with the first picture.
+ * It owns the colours and what is drawn.
  */
 import { matching } from '../controls/find.js';
 import { foldFans } from '../data/fans.js';
@@ -10,7 +10,7 @@ import { foldColumns } from '../data/rows.js';
 import { keeps, sameQuestion } from '../data/url.js';
 import { huesOf, NO_HUES } from '../drawing/box-style.js';
 import { readOpened } from '../drawing/expansion.js';
-import { roomIn } from '../drawing/framing.js';
+import { createGraph } from '../drawing/graph.js';
 import { pack } from '../drawing/packing.js';
 import { readPalette } from '../drawing/palette.js';
 import { createLegend } from '../page/legend.js';
@@ -37,9 +37,6 @@ import { places } from './places.js';
 /** So many matches are drawn, whatever is folded. */
 const MOST_PINNED = 50;
 
-/** The usual room that header, controls and legend take, and in a wide window the panel, in pixels. */
-const USUAL = Object.freeze({ above: 195, narrow: 240, beside: 356, wide: 860 });
-
 /**
  * @param {import('./navigation.js').Navigation} navigation
  * @param {Listener} listener
@@ -51,8 +48,6 @@ export function createStage({ state, go }, listener) {
   let listed = null;
   /** @type {State|null} of the picture that stands on the canvas */
   let pictured = null;
-  /** @type {ReturnType<typeof import('../drawing/graph.js').createGraph>|null} */
-  let graph = null;
   let palette = colours();
   /** Of the whole picture, folded boxes included. */
   let hues = NO_HUES;
@@ -60,20 +55,16 @@ export function createStage({ state, go }, listener) {
   const { onSelect, onDetails, announce } = listener;
   const list = createList(places.list, { onSelect, onOpen: onDetails, announce });
   const tooltip = createTooltip(places.tooltip, places.stage, places.canvas);
-  const minimap = createMinimap(places.minimap, (point) => graph?.moveTo(point));
+  const minimap = createMinimap(places.minimap, (point) => graph.moveTo(point));
   const showLegend = createLegend(places.legend, (hue) => go({ hue }, { replace: true }));
 
-  /** The canvas, with vis-network, which most of the page does without. */
-  async function openCanvas() {
-    const { createGraph } = await import('../drawing/graph.js');
-    graph ??= createGraph(places.canvas, palette, {
-      onSelect: listener.onClick,
-      onOpen: listener.onOpen,
-      onHandle: (id, side, whole) => listener.onHandle({ id, side, whole }),
-      onHover: (id, point) => tooltip(id && drawn ? find(drawn, id) : undefined, point),
-      onMove: (seen) => drawn && minimap.draw(drawn, palette, seen),
-    });
-  }
+  const graph = createGraph(places.canvas, palette, {
+    onSelect: listener.onClick,
+    onOpen: listener.onOpen,
+    onHandle: (id, side, whole) => listener.onHandle({ id, side, whole }),
+    onHover: (id, point) => tooltip(id && drawn ? find(drawn, id) : undefined, point),
+    onMove: (seen) => drawn && minimap.draw(drawn, palette, seen),
+  });
 
   /**
    * A loaded picture; one asked again keeps its view.
@@ -93,7 +84,7 @@ export function createStage({ state, go }, listener) {
   function followOpened(before) {
     const fresh = [...(drawn?.boxes.keys() ?? [])].filter((id) => !before.has(id));
     const opener = readOpened(state().opened).at(-1)?.id;
-    if (fresh.length > 0 && opener) graph?.follow([opener, ...fresh]);
+    if (fresh.length > 0 && opener) graph.follow([opener, ...fresh]);
   }
 
   /**
@@ -105,13 +96,13 @@ export function createStage({ state, go }, listener) {
     const { find: words, rows, fans, hue, selected } = state();
     const found = matching(model, words);
     const pinned = [selected, ...found.slice(0, MOST_PINNED)];
-    graph?.light(words ? new Set(found) : null);
+    graph.light(words ? new Set(found) : null);
     drawn = placed(foldFans(foldColumns(model, { opened: rows, pinned }), { opened: fans, pinned }));
     hues = huesOf(model, hue);
     followLegend(drawn);
     places.minimap.hidden = true;
-    places.minimap.hidden = !graph || graph.fits(drawn);
-    graph?.show(drawn, selected, hues, still);
+    places.minimap.hidden = graph.fits(drawn);
+    graph.show(drawn, selected, hues, still);
     listed = null;
     places.stage.setAttribute('aria-label', shorten(labelOf(heading, drawn), 400));
   }
@@ -124,7 +115,7 @@ export function createStage({ state, go }, listener) {
   function placed(model) {
     const upright = () => (model.flow === 'down' ? turn(model) : model);
     const aspect = places.stage.clientWidth / Math.max(1, places.stage.clientHeight);
-    if (graph && !graph.fits(upright())) pack(model, model.flow === 'down' ? 1 / aspect : aspect);
+    if (!graph.fits(upright())) pack(model, model.flow === 'down' ? 1 / aspect : aspect);
     return upright();
   }
 
@@ -148,7 +139,7 @@ export function createStage({ state, go }, listener) {
       listed = drawn;
       list.show(drawn);
     }
-    graph?.select(state().selected);
+    graph.select(state().selected);
     list.select(state().selected);
   }
 
@@ -158,22 +149,13 @@ export function createStage({ state, go }, listener) {
    */
   function repaint(model) {
     if (model) hues = huesOf(model, state().hue);
-    graph?.repaint(palette, hues);
+    graph.repaint(palette, hues);
     if (drawn) followLegend(drawn);
   }
 
   /** The colours of the page are others now. */
   function recolour() {
     palette = colours();
-  }
-
-  /** The room for boxes on the canvas, or what it will about be once a picture is shown. The overview's panel takes none. */
-  function room() {
-    const { clientWidth: width, clientHeight: height } = places.canvas;
-    if (document.body.dataset.form === 'picture' && width > 0 && height > 0) return roomIn({ width, height });
-    const wide = window.innerWidth > USUAL.wide;
-    const beside = wide && state().view !== 'overview' ? USUAL.beside : 0;
-    return roomIn({ width: window.innerWidth - beside, height: window.innerHeight - (wide ? USUAL.above : USUAL.narrow) });
   }
 
   /** The old picture must not stand under a new name. */
@@ -185,9 +167,6 @@ export function createStage({ state, go }, listener) {
     /** @returns {Model|null} */
     drawn: () => drawn,
     look: () => ({ palette, hues }),
-    room,
-    openCanvas,
-    hasCanvas: () => graph !== null,
     show,
     draw,
     followForm,
@@ -196,10 +175,10 @@ export function createStage({ state, go }, listener) {
     recolour,
     clear,
     /** @param {string} id  before the state has it */
-    light: (id) => graph?.select(id),
-    reveal: (id, covered, walking) => graph?.reveal(id, covered, walking),
-    zoom: (by) => graph?.zoom(by),
-    fit: () => graph?.fit(),
+    light: (id) => graph.select(id),
+    reveal: (id, covered, walking) => graph.reveal(id, covered, walking),
+    zoom: (by) => graph.zoom(by),
+    fit: () => graph.fit(),
     focus: () => (state().as === 'list' ? list.focus() : places.stage.focus()),
   };
 }

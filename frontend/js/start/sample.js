@@ -4,8 +4,8 @@
  * OpenLineage. Every job has the namespace `sample`, so the sample mixes with nothing and can be taken
  * away whole.
  */
+import { SAMPLE } from '../data/url.js';
 
-export const SAMPLE = 'sample';
 export const DAYS = 6;
 const DAY = 86_400_000;
 /** The day of the records, as their paths and texts name it. */

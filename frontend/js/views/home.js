@@ -2,14 +2,12 @@
  * The first page, before any question: the desk of the person on call, and the map of the estate, which
  * opens step by step down to tables.
  */
-import { getAll } from '../data/api.js';
+import { getAll, unreachable } from '../data/api.js';
 import { count, formatNumber } from '../data/format.js';
-import { lineageOf, write } from '../data/url.js';
+import { lineageOf, SAMPLE, write } from '../data/url.js';
 import { drawDesk } from '../estate/desk.js';
 import { drawMap } from '../estate/map.js';
 import { anchor, button, data, element } from '../page/dom.js';
-import { firstVisit } from '../start/first-visit.js';
-import { removeSample, SAMPLE } from '../start/sample.js';
 
 export const home = {
   controls: [],
@@ -38,6 +36,8 @@ export const home = {
     if (!opened.ok) return opened;
     const { totals } = known.data;
     const nothing = totals.jobs === 0 && totals.datasets === 0;
+    const first = nothing ? await import('../start/first-visit.js').catch(() => null) : null;
+    if (nothing && !first) return unreachable();
     return {
       ok: true,
       data: {
@@ -47,7 +47,7 @@ export const home = {
         model: null,
         empty: null,
         notes: sample.ok && sample.data.total > 0 ? [sampleNote(context)] : [],
-        document: () => (nothing ? firstVisit(context) : draw(context, known.data, incidents, opened.data)),
+        document: () => (first ? first.firstVisit(context) : draw(context, known.data, incidents, opened.data)),
       },
     };
   },
@@ -116,7 +116,8 @@ function sampleNote({ api, reload, announce, tour }) {
   async function remove(event) {
     event.currentTarget.disabled = true;
     said.textContent = 'Removing…';
-    const result = await removeSample(api);
+    const module = await import('../start/sample.js').catch(() => null);
+    const result = module ? await module.removeSample(api) : unreachable();
     said.textContent = result.ok || result.stale ? '' : result.error.message;
     announce(result.ok ? 'The sample is gone.' : said.textContent);
     if (result.ok) reload();

@@ -57,7 +57,6 @@ def server(frontend: Path) -> Iterator[Headwater]:
         ("/css/app.css", "text/css; charset=utf-8"),
         ("/favicon.svg", "image/svg+xml; charset=utf-8"),
         ("/vendor/vis-network/vis-network.min.js", "text/javascript; charset=utf-8"),
-        ("/vendor/vis-network/vis-network.min.css", "text/css; charset=utf-8"),
         ("/docs", "text/html; charset=utf-8"),
         ("/docs/docs.mjs", "text/javascript; charset=utf-8"),
         ("/docs/docs.css", "text/css; charset=utf-8"),
@@ -95,6 +94,7 @@ def test_a_listed_file_is_served_and_revalidated(
         "/css/",
         "/js",
         "/vendor/vis-network/package.json",
+        "/vendor/vis-network/vis-network.min.css",
         "/vendor/vis-network/../../../package.json",
         "/vendor/other/vis-network.min.js",
         "/docs/setup.html",
@@ -131,6 +131,27 @@ def test_the_page_names_its_files_by_their_hash_and_a_browser_keeps_them(
     assert got(server, address).status_code == 404
     assert got(server, other).status_code == 404
     assert address not in got(server, "/").get_data(as_text=True)
+
+
+def test_the_page_names_the_modules_of_its_view_alone(server: Headwater, frontend: Path) -> None:
+    table = "".join(
+        f"  {view}: {{\n    {more}module: () => import('./views/{view}.js').then(of),\n  }},\n"
+        for view, more in (("home", ""), ("job", "picture: true,\n    "))
+    )
+    texts = {"views.js": table, "shell/picture.js": "import { a } from './stage.js';\n"}
+    texts |= dict.fromkeys(("views/home.js", "views/job.js", "shell/stage.js"), "export {};\n")
+    for name, text in texts.items():
+        (frontend / "js" / name).parent.mkdir(exist_ok=True)
+        (frontend / "js" / name).write_text(text, encoding="utf-8")
+    (frontend / "index.html").write_text("<head>\n  </head>", encoding="utf-8")
+    named = r'"modulepreload" href="/files/[0-9a-f]{20}/js/([a-z/]+)\.js"'
+
+    def modules(address: str) -> list[str]:
+        return re.findall(named, got(server, address).get_data(as_text=True))
+
+    assert modules("/") == modules("/?view=home") == modules("/?view=of_no_page")
+    assert modules("/") == ["main", "views/home"]
+    assert modules("/?view=job&at=1") == ["main", "views/job", "shell/picture", "shell/stage"]
 
 
 def test_nothing_else_is_served_under_a_hash_either(server: Headwater, frontend: Path) -> None:

@@ -34,7 +34,6 @@ TYPES = {
 FILES = {
     "/": FRONTEND / "index.html",
     "/vendor/vis-network/vis-network.min.js": VENDOR / "standalone/esm/vis-network.min.js",
-    "/vendor/vis-network/vis-network.min.css": VENDOR / "styles/vis-network.min.css",
 }
 
 Query = dict[str, str]
