@@ -41,6 +41,7 @@ class JournalQuery(Query):
 
     state = Choice(DocumentState, load_default=None)
     kind = TextField(load_default=None)
+    besides = TextField(load_default=None)
     limit = IntegerField(1, 1000, load_default=100)
     cursor = TextField(load_default=None)
     summary = Flag(load_default=False)
@@ -255,7 +256,8 @@ def journal(query: Mapping[str, Any]) -> dict[str, Any] | Response:
         return jsonify(asdict(service.journal.summary()))
     page = service.journal.entries(
         state=query["state"],
-        kind=known_kind(query["kind"], service.producers),
+        kind=known_kind("kind", query["kind"], service.producers),
+        besides=known_kind("besides", query["besides"], service.producers),
         limit=query["limit"],
         cursor=query["cursor"],
     )
@@ -302,11 +304,11 @@ def refused(query: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def known_kind(kind: str | None, producers: Producers) -> DocumentKind | None:
-    """The kind of documents with this name. Raises InvalidFields, naming those there are."""
+def known_kind(field: str, kind: str | None, producers: Producers) -> DocumentKind | None:
+    """The kind of documents that a field names. Raises InvalidFields, naming those there are."""
     if kind is not None and producers.of(kind) is None:
         *names, last = producers.kinds
-        raise InvalidFields({"kind": [f"{', '.join(names)} or {last}"]})
+        raise InvalidFields({field: [f"{', '.join(names)} or {last}"]})
     return None if kind is None else DocumentKind(kind)
 
 

@@ -103,15 +103,18 @@ class JournalContents(JournalConnection):
         *,
         state: DocumentState | None = None,
         kind: DocumentKind | None = None,
+        besides: DocumentKind | None = None,
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[StoredDocument]:
-        """Newest first, without bodies."""
+        """Newest first, without bodies; of one ``kind``, or all ``besides`` one."""
         chosen: list[sa.ColumnElement[bool]] = []
         if state is not None:
             chosen.append(documents.c.state == state.value)
         if kind is not None:
             chosen.append(documents.c.kind == kind)
+        if besides is not None:
+            chosen.append(documents.c.kind != besides)
         asked = described.where(*chosen).order_by(documents.c.position.desc())
         if cursor is not None:
             (before,) = read_cursor(cursor, _CURSOR, int)

@@ -22,6 +22,8 @@ from tests.e2e.producer_service import (
     headwater,
 )
 
+KINDS = "plan, event, command, run-event, job-event, dataset-event or declaration"
+
 
 @pytest.fixture
 def server() -> Iterator[Headwater]:
@@ -76,7 +78,12 @@ def test_a_cursor_leads_through_all_pages(server: Headwater) -> None:
 
 @pytest.mark.parametrize(
     ("query", "positions"),
-    [("state=waiting", [3]), ("kind=plan", [1]), ("kind=event&state=projected", [2])],
+    [
+        ("state=waiting", [3]),
+        ("kind=plan", [1]),
+        ("kind=event&state=projected", [2]),
+        ("besides=event", [1]),
+    ],
 )
 def test_filters_are_combined(server: Headwater, query: str, positions: list[int]) -> None:
     page = server.client.get(f"/journal?{query}").get_json()
@@ -97,10 +104,8 @@ def test_the_summary_adds_up(server: Headwater) -> None:
     ("query", "errors"),
     [
         ("state=lost", {"state": ["waiting, pending, projected or failed"]}),
-        (
-            "kind=job",
-            {"kind": ["plan, event, command, run-event, job-event, dataset-event or declaration"]},
-        ),
+        ("kind=job", {"kind": [KINDS]}),
+        ("besides=job", {"besides": [KINDS]}),
         ("limit=0", {"limit": ["an integer from 1 to 1000"]}),
         ("limit=1e2", {"limit": ["an integer from 1 to 1000"]}),
         ("limit=5&limit=6", {"limit": ["one value, given once"]}),
@@ -108,7 +113,7 @@ def test_the_summary_adds_up(server: Headwater) -> None:
         ("summary=1&kind=plan", {"kind": ["no other parameter beside summary=true"]}),
         (
             "order=up",
-            {"order": ["one of the parameters cursor, kind, limit, state, summary"]},
+            {"order": ["one of the parameters besides, cursor, kind, limit, state, summary"]},
         ),
     ],
 )
