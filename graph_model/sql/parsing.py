@@ -37,6 +37,10 @@ _MOST_CALLS_ON_CALLS: Final = 200  # f(a).g(b).h(c): the parser copies what stan
 _MOST_JOINED_ARRAYS: Final = 1_000  # ARRAY JOIN a, b: the parser numbers all of them for each
 
 
+class DynamicName(Exception):
+    """A name that is put together when the statement runs."""
+
+
 def parse(query: str, dialect: str) -> list[exp.Expr | None]:
     """The statements of a text; ``dialect`` is sqlglot's name, "" for none.
 
@@ -46,7 +50,9 @@ def parse(query: str, dialect: str) -> list[exp.Expr | None]:
 
 
 def parse_tokens(tokens: Sequence[Token], text: str, dialect: str) -> exp.Expr | None:
-    """The one statement that some tokens of a text are; raises as :func:`parse` does."""
+    """The one statement that some tokens of a text are; raises as :func:`parse` does, and
+    DynamicName for ``IDENTIFIER(:name)``.
+    """
     if dialect == "athena" and tokens:  # its DDL is Hive's, which its own reading tells
         own = _in_double_quotes(tokens, text[tokens[0].start : tokens[-1].end + 1])
         return next(iter(parse(own, dialect)), None)
@@ -68,6 +74,8 @@ _DEFINING: Final = frozenset({"CREATE", "ALTER", "DROP", "MSCK", "SHOW", "DESCRI
 
 def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
     """Forms that sqlglot does not read, in ones that it reads."""
+    if dialect in _WITH_IDENTIFIERS:
+        tokens = _with_names(tokens, dialect)
     tokens = _without_colons(tokens)
     words = _keywords(tokens[:5])
     if dialect in _COMPOUND:
@@ -104,6 +112,32 @@ def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
         return _with_from(_spelled_out(_without_top(_without_hints(tokens))))
     return tokens
 
+
+def _with_names(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
+    """``FROM IDENTIFIER('s.' || 't')`` => ``FROM s.t``."""
+    if not any(token.text.upper() == "IDENTIFIER" for token in tokens):
+        return tokens
+    named: list[Token] = []
+    end = 0
+    for place, token in enumerate(tokens):
+        called = keyword(token) == "IDENTIFIER" and _keywords(tokens[place + 1 : place + 2]) == [
+            "("
+        ]
+        if place < end or not called:
+            named += [token] if place >= end else []
+            continue
+        end = closing(tokens, place + 1) + 1
+        texts = tokens[place + 2 : end - 1]
+        if not texts or any(
+            part.token_type is not (TokenType.DPIPE if odd % 2 else TokenType.STRING)
+            for odd, part in enumerate(texts)
+        ):
+            raise DynamicName
+        named += tokenize("".join(part.text for part in texts[::2]), dialect)
+    return named
+
+
+_WITH_IDENTIFIERS: Final = frozenset({"databricks", "spark", "snowflake"})
 
 #: SELECT … INTO makes a table there; elsewhere, and where it has several names, it sets variables.
 _INTO_TABLES: Final = frozenset({"tsql", "fabric", "postgres", "redshift", "materialize", ""})

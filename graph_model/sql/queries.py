@@ -708,13 +708,12 @@ class QueryReader(NameReader):
         relation = self._relation(node, frame, [self.names.identifier(c) for c in columns])
         if relation is not None:
             for pivot in node.args.get("pivots") or ():
-                relation = self._pivoted(relation, pivot, frame)
+                name = (self.names.identifier(label),) if label else self._place(node)
+                relation = self._pivoted(FromItem(name, relation), pivot, frame)
                 label = pivot.args["alias"].this if pivot.alias else label
             if relation.influences is not None:
                 frame.influences.inner.append(relation.influences)
-            parts: Parts = (self.names.identifier(label),) if label else ()
-            if not label and isinstance(node, exp.Table):
-                parts = self.names.parts(node)
+            parts = (self.names.identifier(label),) if label else self._place(node)
             frame.sources.append(FromItem(parts, relation, hidden))
         self._around(node, frame)
 
@@ -842,8 +841,13 @@ class QueryReader(NameReader):
         made = SqlRelation([*made.values, *numbers], otherwise=made.otherwise)
         return made if self._dialect == "bigquery" else _closed(made)
 
-    def _pivoted(self, relation: SqlRelation, pivot: exp.Pivot, frame: SelectScope) -> SqlRelation:
-        inside = SelectScope(frame.parent, frame.commons, [FromItem((), relation)])
+    def _place(self, node: exp.Expr) -> Parts:
+        """The name that a relation without an alias has."""
+        return self.names.parts(node) if isinstance(node, exp.Table) else ()
+
+    def _pivoted(self, source: FromItem, pivot: exp.Pivot, frame: SelectScope) -> SqlRelation:
+        relation = source.relation
+        inside = SelectScope(frame.parent, frame.commons, [source])
         fields = [item for item in pivot.args.get("fields") or () if isinstance(item, exp.In)]
         if pivot.args.get("unpivot"):
             return self._unpivoted(relation, pivot, fields, inside)
@@ -869,7 +873,7 @@ class QueryReader(NameReader):
             for item in (*pivot.expressions, *(f.this for f in fields))
             for column in item.find_all(exp.Column)
         }
-        kept = [value for value in relation.values if value.name.lower() not in used]
+        kept = [v.without(used) for v in relation.values if v.name.lower() not in used]
         columns = pivot.args["alias"].columns if pivot.args.get("alias") else ()
         pivoted = SqlRelation([*kept, *made], relation.influences)
         return pivoted.renamed([self.names.identifier(column) for column in columns])

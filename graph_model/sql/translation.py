@@ -19,6 +19,7 @@ from graph_model import labels
 from graph_model.errors import InvalidFields
 from graph_model.sql.names import ANY_COLUMN, DIALECTS, Leaf, SqlNames, column_text
 from graph_model.sql.parsing import (
+    DynamicName,
     Word,
     closing,
     keyword,
@@ -53,6 +54,7 @@ DYNAMIC: Final = "dynamic-sql"
 CALLED: Final = "called-procedure"
 FOREIGN: Final = "other-language"
 _PUT_TOGETHER: Final = "SQL that is put together when it runs"
+_NAMED_LATER: Final = "IDENTIFIER of a variable or a parameter: a name that is known when it runs"
 _TEMPLATE: Final = "a template ({{ … }}, {% … %}): SQL is what it is compiled to"
 _ELSEWHERE: Final = "its statements are not in this text"
 
@@ -241,6 +243,8 @@ class _Script:
             self._unread(
                 words_of(piece.tokens), SqlGap(LARGE, "its columns are too many to be read")
             )
+        except DynamicName:
+            self._unread(words_of(piece.tokens), SqlGap(DYNAMIC, _NAMED_LATER))
         except Exception as error:  # hostile text may raise any error in a parser
             words = words_of(piece.tokens)
             detail = _TEMPLATE if _is_template(words) else _reason(error)
