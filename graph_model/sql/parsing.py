@@ -38,7 +38,11 @@ _MOST_JOINED_ARRAYS: Final = 1_000  # ARRAY JOIN a, b: the parser numbers all of
 
 
 class DynamicName(Exception):
-    """A name that is put together when the statement runs."""
+    """A name is put together when the statement runs: ``tokens`` without what makes it."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        super().__init__()
+        self.tokens = tokens
 
 
 def parse(query: str, dialect: str) -> list[exp.Expr | None]:
@@ -114,11 +118,11 @@ def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
 
 
 def _with_names(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
-    """``FROM IDENTIFIER('s.' || 't')`` => ``FROM s.t``."""
+    """``FROM IDENTIFIER('s.' || 't')`` => ``FROM s.t``; ``INTO identifier (a, b)`` is a table."""
     if not any(token.text.upper() == "IDENTIFIER" for token in tokens):
         return tokens
     named: list[Token] = []
-    end = 0
+    end, dynamic = 0, False
     for place, token in enumerate(tokens):
         called = keyword(token) == "IDENTIFIER" and _keywords(tokens[place + 1 : place + 2]) == [
             "("
@@ -128,12 +132,19 @@ def _with_names(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
             continue
         end = closing(tokens, place + 1) + 1
         texts = tokens[place + 2 : end - 1]
-        if not texts or any(
-            part.token_type is not (TokenType.DPIPE if odd % 2 else TokenType.STRING)
+        if all(
+            part.token_type is (TokenType.DPIPE if odd % 2 else TokenType.STRING)
             for odd, part in enumerate(texts)
         ):
-            raise DynamicName
-        named += tokenize("".join(part.text for part in texts[::2]), dialect)
+            named += tokenize("".join(part.text for part in texts[::2]), dialect)
+        elif any(part.text == "," for part in texts):
+            end = place
+            named.append(token)
+        else:
+            named += [token, tokens[place + 1], tokens[end - 1]]  # a call, and no table
+            dynamic = True
+    if dynamic:
+        raise DynamicName(named)
     return named
 
 
@@ -673,18 +684,20 @@ def _name(words: Sequence[Word], place: int) -> Iterator[exp.Identifier]:
     """The parts of the name that begins at a place; none where it is a call or no name."""
     while place < len(words) and words[place].keyword in _BEFORE_NAMES:
         place += 1
-    start = place
-    while place < len(words) and (place - start) % 2 == 0 and _is_name(words[place]):
-        place += 1
-        if place + 1 < len(words) and words[place].text == ".":
-            place += 1
-        else:
+    parts: list[Word] = []
+    while place < len(words):
+        in_brackets = [word.text for word in words[place : place + 3 : 2]] == ["[", "]"]
+        part = words[place + in_brackets]
+        if not _is_name(part):
+            return
+        parts.append(part._replace(quoted=part.quoted or in_brackets))
+        place += 3 if in_brackets else 1
+        if place + 1 >= len(words) or words[place].text != ".":
             break
-    if (place - start) % 2 == 0:  # no name, or one that ends in a dot
-        return
+        place += 1
     if not (place < len(words) and words[place].text == "("):
-        for word in list(words[start:place:2])[-3:]:
-            yield exp.to_identifier(word.text, quoted=word.quoted)
+        for part in parts[-3:]:
+            yield exp.to_identifier(part.text, quoted=part.quoted)
 
 
 def _is_name(word: Word) -> bool:

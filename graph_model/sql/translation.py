@@ -243,8 +243,8 @@ class _Script:
             self._unread(
                 words_of(piece.tokens), SqlGap(LARGE, "its columns are too many to be read")
             )
-        except DynamicName:
-            self._unread(words_of(piece.tokens), SqlGap(DYNAMIC, _NAMED_LATER))
+        except DynamicName as name:
+            self._unread(words_of(name.tokens), SqlGap(DYNAMIC, _NAMED_LATER))
         except Exception as error:  # hostile text may raise any error in a parser
             words = words_of(piece.tokens)
             detail = _TEMPLATE if _is_template(words) else _reason(error)
