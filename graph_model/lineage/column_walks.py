@@ -187,12 +187,6 @@ class StepHops:
                     (edge.id, source): _Flow(edge, source, own=False) for edge, source in sources
                 }
                 yield from flows.values()
-        if self._opens.of(step):
-            yield from self._open_flows(path, step)
-
-    def _open_flows(self, path: str, step: Step) -> Iterator[_Flow]:
-        """The joined derivations into a column and the structs around it."""
-        for holder in holders(path):
             below = path[len(holder) :]
             for edge, source in self._opens.into(step, holder):
                 field = source + below if edge.value("fields") else source
@@ -220,7 +214,7 @@ class StepHops:
 
     def _influences_of(self, step: Step) -> list[Edge]:
         known = self._reader.row_influences[step.logical_plan]
-        return [*known, *self._opens.influences(step)] if self._opens.of(step) else known
+        return [*known, *self._opens.influences(step)]
 
     def _writes_any_holder(self, path: str, step: Step) -> bool:
         """Whether the step's plan writes this column or a struct around it."""
@@ -234,7 +228,7 @@ class StepHops:
         return (
             name in self._reader.outputs.get(plan, ())
             or bool(self._derivations.get((plan, column_id(name))))
-            or (self._opens.of(step) and path in self._opens.targets(step))
+            or path in self._opens.targets(step)
         )
 
     # --- the columns that they come from

@@ -138,10 +138,6 @@ class OpenColumns:
         if self._opens:
             self._learn_columns(self._moments(known))
 
-    def of(self, step: Step) -> bool:
-        """Whether the step leaves any column open."""
-        return step.logical_plan in self._opens
-
     def note_merged(self, merged: Mapping[str, Collection[Step]], of: Iterable[Step]) -> None:
         """Steps that stand for several of those which were learnt: with all of their inputs."""
         originals: defaultdict[tuple[str, str], list[Step]] = defaultdict(list)

@@ -72,7 +72,7 @@ class Walk:
         columns: bool = False,
     ) -> None:
         self._evidence = evidence
-        self._until = self.until = until
+        self.until = until
         self._plans = plans
         self._columns = columns
         self._sources: dict[str, tuple[str, ...] | None] = {}  # sorted; None: not complete
@@ -200,7 +200,7 @@ class Walk:
         """
         since, until = self._periods.get(plan, (first, last))
         if first < since or last > until:
-            since, until = BEGINNING, self._until
+            since, until = BEGINNING, self.until
         self._periods[plan] = since, until
 
     def _build(
@@ -287,7 +287,7 @@ class Walk:
         return Step(plan, job, target, tuple(inputs))
 
     def _any_version(self, place: str) -> Moment:
-        return Moment(place, BEGINNING, self._until, bound=(ANY_VERSION,))
+        return Moment(place, BEGINNING, self.until, bound=(ANY_VERSION,))
 
 
 def read_sources(evidence: WalkEvidence, plans: Collection[str]) -> dict[str, Mapping[str, str]]:
@@ -357,7 +357,7 @@ class WalkInForce(Walk):
     def _is_head(self, moment: Moment) -> bool:
         """Whether the moment is the newest state of a branch, not a version that a read named."""
         unnumbered = not moment.bound or moment.bound[0].number == NO_NUMBER
-        return unnumbered and moment.until == self._until
+        return unnumbered and moment.until == self.until
 
     def _of_heads(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
         """The writers of each table, also those of locations that share its files."""
@@ -382,7 +382,7 @@ class WalkInForce(Walk):
     def _of_versions(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
         """Of the writes that led to a version, those whose plan is in force."""
         any_branch = {
-            m: Moment(m.dataset, self._until, self._until, bound=(ANY_VERSION,)) for m in moments
+            m: Moment(m.dataset, self.until, self.until, bound=(ANY_VERSION,)) for m in moments
         }
         writers = self._evidence.history.in_force.writers(set(any_branch.values()))
         visible = {}
@@ -400,7 +400,7 @@ class WalkInForce(Walk):
         seen = self._evidence.history.visible_writes.of(moments)
         self._learn_sources(seen)
         read = {m.dataset: self._sources.get(m.dataset) or () for m in moments}
-        readings = self._evidence.history.in_force.readings(read, self._until)
+        readings = self._evidence.history.in_force.readings(read, self.until)
         self._read |= {plan: sources for plan, (_, sources) in readings.items()}
         return {
             m: self._as_visible(
@@ -420,12 +420,12 @@ class WalkInForce(Walk):
         self, reads: Collection[tuple[Write, str]]
     ) -> Mapping[tuple[str, str], tuple[Moment, ...]]:
         places = self._evidence.history.names.locate(
-            (source, self._until - 1) for _, source in reads
+            (source, self.until - 1) for _, source in reads
         )
         named = self._evidence.history.reads.moments(reads)
         states: dict[tuple[str, str], tuple[Moment, ...]] = {}
         for write, source in reads:
-            head = Moment(places[source, self._until - 1], self._until, self._until)
+            head = Moment(places[source, self.until - 1], self.until, self.until)
             if not write.target and source not in self._read.get(write.logical_plan, ()):
                 states[write.id, source] = ()
             elif rows := self._evidence.history.reads.versions_named(write, source):

@@ -570,7 +570,7 @@ def _forget_texts(connection: Connection, storage: Storage, removed: Iterable[Va
     """Of removed rows, but those that a row which is still stored has, too."""
     if storage.row in _KIND_OF:
         keys = [{"old_id": key} for _, key, _, _ in _searched(storage, removed)]
-        connection.execute(_unsearched(storage), keys)
+        connection.execute(_UNSEARCHED[storage.row], keys)
     elif storage.row is FacetBodyRow:
         connection.execute(_NOT_TELLING, [{"old_digest": digest} for digest, _ in removed])
 
@@ -584,7 +584,6 @@ def _searched(storage: Storage, stored: Iterable[Values]) -> Collection[Values]:
     return [(kind, key, name, text) for key, *_, name, text in stored]
 
 
-@lru_cache
 def _unsearched(storage: Storage) -> sa.Delete:
     name, old = searched_names.c, sa.bindparam("old_id", type_=searched_names.c.id.type)
     own = storage.table.c.search_key if storage.row is ColumnRow else storage.table.c.id
@@ -593,6 +592,8 @@ def _unsearched(storage: Storage) -> sa.Delete:
         name.kind == _KIND_OF[storage.row], name.id == old, ~is_kept
     )
 
+
+_UNSEARCHED: Final = {row: _unsearched(STORAGE_OF[row]) for row in _KIND_OF}
 
 _OLD_DIGEST: Final = sa.bindparam("old_digest", type_=facet_texts.c.digest.type)
 _NOT_TELLING: Final = facet_texts.delete().where(
