@@ -38,15 +38,6 @@ from graph_model.answers.classifications import (
     tags,
 )
 from graph_model.errors import InvalidDocument, NotFound
-from graph_model.governance.layers import (
-    COLOUR,
-    MOST_LAYERS,
-    Layer,
-    Layers,
-    MatchKind,
-    read_layer,
-    write_layer,
-)
 from graph_model.governance.previews import count_datasets, preview_layers, preview_rules
 from graph_model.governance.quality_rules import (
     MOST_RULES,
@@ -58,13 +49,20 @@ from graph_model.governance.quality_rules import (
     write_quality_rule,
 )
 from graph_model.governance.statements import (
+    COLOUR,
+    MOST_LAYERS,
     MOST_NOTE,
     MOST_OWNER,
     Assignment,
     Block,
+    Layer,
+    Layers,
+    MatchKind,
     check_tag,
+    read_layer,
     walk_datasets,
     write_block,
+    write_layer,
 )
 from graph_model.naming import DEFAULT_RULES, Rules, rules_digest
 from graph_model.naming.rules_json import changed_tables, read_rules, write_rules

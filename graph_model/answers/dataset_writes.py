@@ -31,8 +31,14 @@ from graph_model.errors import InvalidReference
 from graph_model.facts import MAIN_BRANCH, ExecutionRow, RenameRow
 from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
-from graph_model.lineage.history.merging import Part, Reports, Write, part_of
-from graph_model.lineage.history.read_rule import maybe_touched, surely_touched
+from graph_model.lineage.history.rules import (
+    Part,
+    Reports,
+    Write,
+    maybe_touched,
+    part_of,
+    surely_touched,
+)
 from graph_model.stores.pages import EXECUTIONS, Page, walk_pages, write_cursor
 
 LOCATIONS_LISTED: Final = 20

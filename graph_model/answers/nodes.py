@@ -22,8 +22,7 @@ from graph_model.facts import DatasetRow, ExecutionRow, JobRow, NameRow
 from graph_model.governance.statements import Governance, hide_nodes, mark_nodes
 from graph_model.lineage import HUB_LIMIT
 from graph_model.lineage.history.history import History
-from graph_model.lineage.history.merging import Reports
-from graph_model.lineage.history.read_rule import END
+from graph_model.lineage.history.rules import END, Reports
 from graph_model.picture.filtering import Filter
 from graph_model.picture.layout import Flow, Flowing
 from graph_model.picture.view import (

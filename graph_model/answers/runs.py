@@ -36,7 +36,7 @@ from graph_model.errors import NotFound
 from graph_model.facts import ExecutionRow, RunRow
 from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
-from graph_model.lineage.history.merging import Reports
+from graph_model.lineage.history.rules import Reports
 from graph_model.picture.json_form import page_reply, to_json
 from graph_model.picture.view import JobReference
 from graph_model.producers.openlineage.events.accumulate import accumulate, separate_runs

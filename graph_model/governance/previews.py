@@ -15,8 +15,7 @@ from typing import Final
 
 from graph_model import identity, naming
 from graph_model.errors import HeadwaterError
-from graph_model.governance.layers import Layers
-from graph_model.governance.statements import Governance, walk_datasets
+from graph_model.governance.statements import Governance, Layers, walk_datasets
 from graph_model.naming import Rules
 from graph_model.producers.producer import SpelledRead, Spellings
 from graph_model.producers.registry import PRODUCERS, Producers

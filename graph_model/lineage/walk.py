@@ -22,8 +22,14 @@ from typing import Any, Final, NamedTuple
 from graph_model import identity, labels
 from graph_model.facts import MAIN_BRANCH, NO_NUMBER
 from graph_model.lineage.history import Moment, Write
-from graph_model.lineage.history.merging import NO_DETAILS, write_of
-from graph_model.lineage.history.read_rule import ANY_VERSION, BEGINNING, Bound, VisibleWrites
+from graph_model.lineage.history.rules import (
+    ANY_VERSION,
+    BEGINNING,
+    NO_DETAILS,
+    Bound,
+    VisibleWrites,
+    write_of,
+)
 from graph_model.lineage.history.visible_write_reader import is_end
 from graph_model.lineage.history.writes import EXACT_EXECUTIONS
 from graph_model.lineage.questions import EDGE_LIMIT, HUB_LIMIT, Reach, WalkEvidence

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import labels
-from graph_model.lineage.history import merging
+from graph_model.lineage.history import group_executions
 from graph_model.stores.catalogue_values import SuccessfulWrite
 
 _OVERWRITE, _APPEND, _DYNAMIC = labels.OVERWRITE, labels.APPEND, labels.OVERWRITE_PARTITIONS
@@ -88,7 +88,7 @@ def _row(key: str, at: int, producer: str, reads: str, command: str, mode: str) 
 
 
 def found(job: Job) -> frozenset[frozenset[str]]:
-    groups = merging.group_executions(job.rows)
+    groups = group_executions(job.rows)
     return frozenset(frozenset(row.id for row in group) for group in groups)
 
 
@@ -109,7 +109,7 @@ def test_an_append_just_after_a_create_table_as_select_is_a_write() -> None:
     """Times of the stock agent: the append is nearer to the command than its own insert."""
     insert, append = _at(("CREATE TABLE AS SELECT", 391), ("INSERT INTO", 774))
     create = _row("c", 616, "spline 2.2.0", "orders", _CREATE, _OVERWRITE)
-    groups = merging.group_executions([insert, append, create])
+    groups = group_executions([insert, append, create])
     assert groups == [(insert, create), (append,)]
 
 
@@ -119,4 +119,4 @@ def test_a_create_table_in_append_mode_that_makes_the_table_is_told_as_two_write
     """
     (insert,) = _at(("INSERT OVERWRITE", 391))
     create = _row("c", 616, "spline 2.2.0", "orders", _CREATE, _APPEND)
-    assert merging.group_executions([insert, create]) == [(insert,), (create,)]
+    assert group_executions([insert, create]) == [(insert,), (create,)]

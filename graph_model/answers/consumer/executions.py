@@ -25,7 +25,7 @@ from graph_model.errors import NotFound
 from graph_model.facts import ExecutionPlanRow, ExecutionRow, LogicalPlanRow
 from graph_model.lineage import HUB_LIMIT, Answer, Partial, PlanUse, Question
 from graph_model.lineage.history.history import History
-from graph_model.lineage.history.merging import Reports, lacks_expressions
+from graph_model.lineage.history.rules import Reports, lacks_expressions
 from graph_model.producers.spline.documents import ExecutionPlan
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.catalogue_values import EventFilter, EventRecord, ListPage

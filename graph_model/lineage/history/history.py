@@ -8,8 +8,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from graph_model.facts import NO_NUMBER, ReadVersionRow
-from graph_model.lineage.history.merging import Write
-from graph_model.lineage.history.read_rule import Bound, Moment
+from graph_model.lineage.history.rules import Bound, Moment, Write
 from graph_model.lineage.history.visible_write_reader import DeclaredFlows, VisibleWriteReader
 from graph_model.lineage.history.writes import (
     DatasetNames,

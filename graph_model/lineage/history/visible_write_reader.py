@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 
 from graph_model import identity, labels
 from graph_model.facts import EVERY_BRANCH, NO_NUMBER
-from graph_model.lineage.history.merging import REACH_MS, WHOLE, Write, part_of
-from graph_model.lineage.history.read_rule import (
+from graph_model.lineage.history.rules import (
     ANY_VERSION,
     BEGINNING,
     END,
+    REACH_MS,
+    WHOLE,
     BranchVersions,
     Moment,
     VisibleWrites,
+    Write,
     branch_versions,
+    part_of,
     visible_writes,
 )
 from graph_model.lineage.history.writes import (

@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from graph_model import identity, labels
 from graph_model.facts import LISTED, DatasetRow, ExecutionRow, LogicalPlanRow, ReadVersionRow
-from graph_model.lineage.history.merging import (
+from graph_model.lineage.history.rules import (
+    BEGINNING,
+    END,
     REACH_MS,
     Details,
+    Moment,
     Reports,
+    VisibleWrites,
     Write,
     as_one,
     as_report,
@@ -23,7 +27,6 @@ from graph_model.lineage.history.merging import (
     merge_writes,
     write_of,
 )
-from graph_model.lineage.history.read_rule import BEGINNING, END, Moment, VisibleWrites
 from graph_model.lineage.structure import PlacedDataset, StructureCache
 from graph_model.naming import varying_part
 from graph_model.naming.containment import Location, begins, folders_above, holds, meets

@@ -11,8 +11,13 @@ import pytest
 from graph_model import identity, naming
 from graph_model.errors import InvalidDocument
 from graph_model.facts import CommandRow
-from graph_model.governance.layers import Layers, read_layer
-from graph_model.governance.statements import govern, ids_in_force, newest_statements
+from graph_model.governance.statements import (
+    Layers,
+    govern,
+    ids_in_force,
+    newest_statements,
+    read_layer,
+)
 from graph_model.naming.rules_json import changed_tables, read_rules, write_rules
 from graph_model.producers.commands import (
     Command,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from graph_model import labels
 from graph_model.lineage.history import group_executions, merge_writes, visible_writes
-from graph_model.lineage.history.merging import Details, part_of
+from graph_model.lineage.history.rules import Details, part_of
 from graph_model.stores.catalogue_values import SuccessfulWrite
 
 _ROW = SuccessfulWrite(

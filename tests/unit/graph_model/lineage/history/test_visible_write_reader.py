@@ -13,8 +13,7 @@ from graph_model import labels
 from graph_model.facts import ExecutionRow, NameRow, PartitionRow, Row, row_key
 from graph_model.lineage.history import Moment, visible_write_reader
 from graph_model.lineage.history.history import History
-from graph_model.lineage.history.merging import REACH_MS
-from graph_model.lineage.history.read_rule import VisibleWrites
+from graph_model.lineage.history.rules import REACH_MS, VisibleWrites
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.catalogue_values import OlderWrites, SpanWrites
