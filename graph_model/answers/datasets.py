@@ -34,9 +34,8 @@ from graph_model.answers.sources import Sources, of_one_state
 from graph_model.facts import DatasetRow, LogicalPlanRow, RenameRow
 from graph_model.governance.statements import walk_datasets
 from graph_model.lineage import HUB_LIMIT, ColumnNode, Partial, holders
-from graph_model.lineage.history.history import History
+from graph_model.lineage.history.history import History, moment_of
 from graph_model.lineage.history.rules import END
-from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.naming.columns import ColumnSpelling
 from graph_model.picture.view import (
     LINEAGE,

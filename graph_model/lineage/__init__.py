@@ -18,18 +18,18 @@ In reading order:
 ``tables``      tables and jobs up and down
 ``column_walks``
                 columns up and down: derivations of the executions that the table walk relates
-``column_derivations``
-                a column at a moment and a derivation between two, each read from the graph once
+``column_reader``
+                the columns of tables at a time, those of the newest schema and of lineage; a column
+                at a moment and a derivation between two, each read from the graph once
 ``open_columns``
                 columns that the text of a query leaves open, joined with the catalogue's schemas
 ``chains``      chains of states that are short enough, and the shortest of a walk; chains between
                 columns as one edge from end to end (pure)
-``inventory``   the columns of tables at a time: those of the newest schema and of lineage
 ``structure``   parts of the graph that never change, kept from one question to the next
 """
 
 from graph_model.lineage.chains import keep_ends
-from graph_model.lineage.inventory import holders
+from graph_model.lineage.column_reader import holders
 from graph_model.lineage.lineage import ColumnDerivation, Lineage
 from graph_model.lineage.questions import (
     HUB_LIMIT,

@@ -21,15 +21,18 @@ from typing import Final, NamedTuple, TypeVar
 from graph_model import labels, naming
 from graph_model.facts import Edge
 from graph_model.lineage.chains import ShortChains, Trace, short_chains
-from graph_model.lineage.column_derivations import (
+from graph_model.lineage.column_reader import (
     Cell,
     DerivationReader,
     Derivations,
     Hop,
+    Inventory,
+    Name,
     WrittenColumn,
     cell_at,
     column_id,
     from_column,
+    holders,
     is_derived,
     is_followed,
     moved,
@@ -40,8 +43,7 @@ from graph_model.lineage.column_derivations import (
     written_column,
 )
 from graph_model.lineage.history import Moment
-from graph_model.lineage.history.visible_write_reader import end_of, moment_of
-from graph_model.lineage.inventory import Inventory, Name, holders
+from graph_model.lineage.history.history import end_of, moment_of
 from graph_model.lineage.open_columns import OpenColumns
 from graph_model.lineage.questions import (
     CANDIDATE_LIMIT,

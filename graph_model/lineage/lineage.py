@@ -21,12 +21,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from graph_model import identity, labels
 from graph_model.facts import Edge
 from graph_model.lineage.chains import Trace, join_chains
-from graph_model.lineage.column_derivations import column_id, node_of
+from graph_model.lineage.column_reader import Inventory, Name, column_id, node_of
 from graph_model.lineage.column_walks import ColumnFindings, ColumnWalks, fold_column_edges
 from graph_model.lineage.history import Moment
-from graph_model.lineage.history.history import History
-from graph_model.lineage.history.visible_write_reader import end_of, moment_of
-from graph_model.lineage.inventory import Inventory, Name
+from graph_model.lineage.history.history import History, end_of, moment_of
 from graph_model.lineage.questions import (
     COLUMN_LIMIT,
     HUB_LIMIT,

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graph_model import identity, labels
 from graph_model.facts import Edge, Scalar, edge
+from graph_model.lineage.column_reader import Name, holders, schema_paths
 from graph_model.lineage.history import Moment
-from graph_model.lineage.inventory import Name, holders, schema_paths
 from graph_model.lineage.questions import CANDIDATE_LIMIT, HUB_LIMIT, WalkEvidence
 from graph_model.lineage.walk import Step, Walk
 from graph_model.stores.graph import Direction
 
 if TYPE_CHECKING:
-    from graph_model.lineage.column_derivations import DerivationReader
+    from graph_model.lineage.column_reader import DerivationReader
 
 #: Tables without a schema in a row, each the ``*`` of the next.
 MOST_CHAINED: Final = 16

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from graph_model import identity, labels
 from graph_model.lineage.chains import FAR, Trace, Way, short_chains
 from graph_model.lineage.history import Moment
-from graph_model.lineage.history.visible_write_reader import end_of, moment_of
+from graph_model.lineage.history.history import end_of, moment_of
 from graph_model.lineage.questions import (
     CANDIDATE_LIMIT,
     Bounds,

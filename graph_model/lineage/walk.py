@@ -22,6 +22,7 @@ from typing import Any, Final, NamedTuple
 from graph_model import identity, labels
 from graph_model.facts import MAIN_BRANCH, NO_NUMBER
 from graph_model.lineage.history import Moment, Write
+from graph_model.lineage.history.history import is_end
 from graph_model.lineage.history.rules import (
     ANY_VERSION,
     BEGINNING,
@@ -30,7 +31,6 @@ from graph_model.lineage.history.rules import (
     VisibleWrites,
     write_of,
 )
-from graph_model.lineage.history.visible_write_reader import is_end
 from graph_model.lineage.history.writes import EXACT_EXECUTIONS
 from graph_model.lineage.questions import EDGE_LIMIT, HUB_LIMIT, Reach, WalkEvidence
 from graph_model.stores.catalogue_values import DeclaredFlow, SuccessfulWrite

@@ -31,8 +31,7 @@ from graph_model import identity, labels
 from graph_model.errors import Rebuilding
 from graph_model.facts import ExecutionRow, JobRow, LogicalPlanRow, ReadVersionRow
 from graph_model.lineage.history import MERGE_WINDOW_MS, Moment
-from graph_model.lineage.history.history import History
-from graph_model.lineage.history.visible_write_reader import moment_of
+from graph_model.lineage.history.history import History, moment_of
 from graph_model.lineage.history.writes import DatasetNames
 from graph_model.naming import Rules
 from graph_model.producers.commands import (

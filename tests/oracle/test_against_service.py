@@ -175,7 +175,7 @@ def test_a_walk_that_follows_one_execution_of_a_plan_finds_no_less_than_the_trut
     if random.random() < 0.5:
         history = with_versions(random, new_history(random, names=False))
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("walk", "history.writes", "history.visible_write_reader"):
+        for module in ("walk", "history.writes", "history.history"):
             patch.setattr(f"graph_model.lineage.{module}.EXACT_EXECUTIONS", 1)
         patch.setattr("tests.oracle.comparison.EXECUTIONS_BEFORE_FOLDING", 1)
         check(history, random)

@@ -3,12 +3,12 @@
 ``rules`` are pure functions on rows; the other modules read the rows from a catalogue, each for one
 question. In reading order:
 
-``history``               all readers of one question; the states of datasets that its reads saw
-``writes``                executions -> the writes that they report; the plans in force at a time;
-                          the names and locations of a dataset
-``visible_write_reader``  the writes and declared flows that are visible at a moment of a dataset
-``rules``                 executions that report one write -> that write; the writes that a read
-                          saw, by time or by the version that it named
+``history``  all readers of one question; the states of datasets that its reads saw; the writes and
+             declared flows that are visible at a moment of a dataset
+``writes``   executions -> the writes that they report; the plans in force at a time; the names and
+             locations of a dataset
+``rules``    executions that report one write -> that write; the writes that a read saw, by time or
+             by the version that it named
 """
 
 from __future__ import annotations

@@ -28,8 +28,7 @@ from graph_model.facts import (
 )
 from graph_model.lineage import HUB_LIMIT, Lineage, Partial, Question, Structure
 from graph_model.lineage.history import Moment
-from graph_model.lineage.history.history import History
-from graph_model.lineage.history.visible_write_reader import moment_of
+from graph_model.lineage.history.history import History, moment_of
 from graph_model.lineage.questions import Bounds, WalkEvidence
 from graph_model.lineage.walk import Walk
 from graph_model.stores.catalogue import Catalogue

@@ -11,10 +11,9 @@ from hypothesis import given, settings
 
 from graph_model import labels
 from graph_model.facts import ExecutionRow, NameRow, PartitionRow, Row, row_key
-from graph_model.lineage.history import Moment, visible_write_reader
-from graph_model.lineage.history.history import History
+from graph_model.lineage.history import Moment, history
+from graph_model.lineage.history.history import History, moment_of
 from graph_model.lineage.history.rules import REACH_MS, VisibleWrites
-from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.catalogue_values import OlderWrites, SpanWrites
 from graph_model.stores.database import open_database
@@ -94,9 +93,7 @@ def test_writes_shortly_before_an_overwrite_are_not_visible_however_many(tmp_pat
 
 def test_a_period_that_ends_with_the_last_overwrite_is_listed() -> None:
     older = OlderWrites("often", "job-1", 0, 5 * HOUR)
-    found = visible_write_reader._visible_writes(
-        moment_of("ds-1", None), 5 * HOUR, SpanWrites((), (older,)), ()
-    )
+    found = history._visible_writes(moment_of("ds-1", None), 5 * HOUR, SpanWrites((), (older,)), ())
     assert found.older == (older,)
 
 
@@ -237,9 +234,9 @@ def test_every_visible_write_is_listed_or_in_a_period_of_one_of_its_plans_howeve
     catalogue.record([*{row_key(row): row for row in spread}.values()])
     executions = {row.id: row for row in spread if isinstance(row, ExecutionRow)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(visible_write_reader, "EXACT_EXECUTIONS", 100)
+        patch.setattr(history, "EXACT_EXECUTIONS", 100)
         whole = History(catalogue).visible_writes.of(_MOMENTS)
-        patch.setattr(visible_write_reader, "EXACT_EXECUTIONS", 1)
+        patch.setattr(history, "EXACT_EXECUTIONS", 1)
         few = History(catalogue).visible_writes.of(_MOMENTS)
     for moment, visible in whole.items():
         listed = {write.id for write in few[moment].writes}
