@@ -23,7 +23,7 @@ In reading order:
                        effect of the commands in force
 ``rebuild_control``    starts a rebuild, and decides which of several processes runs it; checks
                        before the first round that journal, catalogue and graph match
-``readiness``          whether the projector is ready or busy, and the graph still whole; clients
+``readiness``          whether the projector is ready, and the graph still whole; clients
                        that wait until certain documents are projected
 """
 

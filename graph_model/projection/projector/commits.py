@@ -6,7 +6,7 @@ The writes come in this order, so that a crash in between repeats work and never
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 from cachetools import LRUCache
@@ -15,7 +15,7 @@ from graph_model.facts import Facts, Part, Row, SharedFacts, merge, whole
 from graph_model.producers.projections import Projection, settlements
 from graph_model.projection.fullness import size_of
 from graph_model.projection.graph_runs import GraphRuns
-from graph_model.projection.projector.readiness import Activity, GraphProbe, Waiters
+from graph_model.projection.projector.readiness import GraphProbe, Waiters
 from graph_model.projection.projector.rules import ProjectionStores, RulesInForce
 from graph_model.projection.rebuilding import Rebuild
 from graph_model.projection.run_window import structure
@@ -136,7 +136,7 @@ class Commits:
         rules: RulesInForce,
         probe: GraphProbe,
         waiting: Waiters,
-        activity: Activity,
+        end_activity: Callable[[], None],
         runs: GraphRuns,
     ) -> None:
         self._stores = stores
@@ -144,7 +144,7 @@ class Commits:
         self._rules = rules
         self._probe = probe
         self._waiting = waiting
-        self._activity = activity
+        self._end_activity = end_activity
         self._known = KnownElements()
         self._known_catalogue: Catalogue | None = None
         self.name: Final = uuid.uuid4().hex
@@ -202,7 +202,7 @@ class Commits:
             raise
         self._conclude(settlements(projections), dropped, origin)
         self._known.learn_wholes(parts)
-        self._activity.end()  # before the clients that wait send their next document
+        self._end_activity()  # before the clients that wait send their next document
         self._waiting.conclude(concluded)
 
     def write_ahead(self, facts: Facts) -> None:

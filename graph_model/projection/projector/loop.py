@@ -19,7 +19,7 @@ from graph_model.projection.graph_runs import GraphRuns
 from graph_model.projection.projector.commands import CommandRunner
 from graph_model.projection.projector.commits import WRITER_KEY, Commits
 from graph_model.projection.projector.large_subjects import LargeSubjects
-from graph_model.projection.projector.readiness import Activity, GraphProbe, Readiness, Waiters
+from graph_model.projection.projector.readiness import GraphProbe, Readiness, Waiters
 from graph_model.projection.projector.rebuild_control import (
     REBUILD_KEY,
     Preparation,
@@ -51,6 +51,47 @@ _KEPT_SECONDS: Final = 5.0
 elements is valid until another process writes. While documents come one by one, it gives up the
 lease after each round, so that no document waits for the pause of a projector in another
 process."""
+_LONGEST_WAIT_SECONDS: Final = 5.0
+
+
+class Activity:
+    """Whether there is something to do, and whether it is being done. Any thread may ask."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._notified = False
+        self._projecting = False
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is projected now or soon."""
+        return not (self._notified or self._projecting)
+
+    def notify(self) -> None:
+        """Note that there may be something to do, and wake the projector."""
+        with self._changed:
+            self._notified = True
+            self._changed.notify_all()
+
+    def wait(self, until: Callable[[], bool]) -> None:
+        """Wait until a thread notifies or ``until`` returns True, but at most some seconds."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._notified or until(), _LONGEST_WAIT_SECONDS)
+            self._notified = False
+
+    def look(self) -> None:
+        """Begin a round. A thread that has notified committed before, so the round finds its
+        documents.
+        """
+        self._notified = False
+
+    def begin(self, *, projecting: bool) -> None:
+        """Note whether the round has found documents to project."""
+        self._projecting = projecting
+
+    def end(self) -> None:
+        """Note that all documents that the round found are projected."""
+        self._projecting = False
 
 
 class Rounds:
@@ -244,7 +285,7 @@ class Projector:
         self._fullness = stores.fullness
         self._runs = kept = GraphRuns(runs, journal, graph, generations, stores.fullness)
         self._commits = commits = Commits(
-            stores, self._rules, self._probe, self._waiting, self._activity, kept
+            stores, self._rules, self._probe, self._waiting, self._activity.end, kept
         )
         self._rebuild_control = RebuildControl(
             stores, self._rules, commands_in_force, commits, self._activity.notify, kept

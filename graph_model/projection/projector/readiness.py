@@ -1,19 +1,17 @@
-"""For other threads: whether the projector is ready or busy, and which documents are projected."""
+"""For other threads: whether the projector is ready, and which documents are projected."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
 from graph_model.facts import Facts
 from graph_model.producers.commands import COMMAND_KIND
 from graph_model.projection.projector.rules import ProjectionStores
-
-_LONGEST_WAIT_SECONDS: Final = 5.0
 
 
 class Readiness:
@@ -58,46 +56,6 @@ class Readiness:
             self._goal = self._journal.newest()
         besides = COMMAND_KIND if self._joins else None
         return nothing_left or self._journal.first_unprojected(besides) > self._goal
-
-
-class Activity:
-    """Whether there is something to do, and whether it is being done. Any thread may ask."""
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._notified = False
-        self._projecting = False
-
-    @property
-    def idle(self) -> bool:
-        """Whether nothing is projected now or soon."""
-        return not (self._notified or self._projecting)
-
-    def notify(self) -> None:
-        """Note that there may be something to do, and wake the projector."""
-        with self._changed:
-            self._notified = True
-            self._changed.notify_all()
-
-    def wait(self, until: Callable[[], bool]) -> None:
-        """Wait until a thread notifies or ``until`` returns True, but at most some seconds."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._notified or until(), _LONGEST_WAIT_SECONDS)
-            self._notified = False
-
-    def look(self) -> None:
-        """Begin a round. A thread that has notified committed before, so the round finds its
-        documents.
-        """
-        self._notified = False
-
-    def begin(self, *, projecting: bool) -> None:
-        """Note whether the round has found documents to project."""
-        self._projecting = projecting
-
-    def end(self) -> None:
-        """Note that all documents that the round found are projected."""
-        self._projecting = False
 
 
 # A check that the graph still holds its elements: a restarted engine is empty.

@@ -1,4 +1,5 @@
-"""New documents, repeats, states and removals: many requests at once.
+"""New documents, repeats, states and removals: many requests at once; a journal's settings by their
+keys.
 
     requests of concurrent threads -> one transaction (``database.GroupCommit``): states -> bodies
     -> documents (a position each) -> receipts -> raw (``record``)
@@ -23,12 +24,14 @@ from graph_model.errors import JournalUnavailable
 from graph_model.stores.database import (
     GroupCommit,
     Lock,
+    PreparedStatement,
     chunks,
     in_list,
     insert_new,
     insert_rows,
     keep_order,
     read,
+    write,
 )
 from graph_model.stores.documents import DocumentState, Receipt, Submission
 from graph_model.stores.journal.stored_bodies import Removal, mark_for_removal, pack, refuse_removed
@@ -333,3 +336,38 @@ class JournalConnection:
 
     def _read(self) -> AbstractContextManager[Connection]:
         return read(self._engine, JournalUnavailable)
+
+
+_META: Final = PreparedStatement(
+    sa.select(meta.c.value).where(meta.c.key == sa.bindparam("asked", required=True))
+)
+_EVERY_META: Final = sa.select(meta.c.key, meta.c.value)
+
+
+class JournalSettings(JournalConnection):
+    """Small durable settings: epochs, the last round."""
+
+    def get_every_meta(self) -> dict[str, str]:
+        """All settings that ``set_meta`` keeps, at one moment."""
+        with self._read() as connection:
+            return {row.key: row.value for row in connection.execute(_EVERY_META)}
+
+    def get_meta(self, key: str) -> str | None:
+        """A small durable setting (projection epoch, graph epoch)."""
+        with self._read() as connection:
+            rows = _META.rows(connection, {"asked": key})
+        return str(rows[0][0]) if rows else None
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Durable on return."""
+        write(self._engine, lambda c: set_value(c, key, value), JournalUnavailable)
+
+    def replace_meta(self, key: str, former: str | None, value: str) -> bool:
+        """``set_meta`` where the value is still ``former`` (None: there is none); whether it was:
+        of several processes that have read one value, one replaces it.
+
+        Durable on return.
+        """
+        return write(
+            self._engine, lambda c: replace_value(c, key, former, value), JournalUnavailable
+        )

@@ -4,7 +4,7 @@ Whether it does tells the last document, or an attempt. A disk may be full while
 find room, and a file may be damaged in pages that only some documents touch. So a refusal counts
 until a document passes, and the attempts meanwhile repeat the refused write.
 
-The one projector, and the values that a journal keeps by their keys, are here too.
+The one projector is here too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from graph_model.errors import JournalUnavailable, ProjectedElsewhere
 from graph_model.stores.database import (
     Lease,
     Lock,
-    PreparedStatement,
     alone,
     chunks,
     noted_damage,
@@ -44,17 +43,16 @@ from graph_model.stores.documents import (
 from graph_model.stores.journal.arrivals import (
     Conclusion,
     JournalConnection,
+    JournalSettings,
     Packed,
     Repeat,
     forget_hashes,
     packed,
     record,
-    replace_value,
-    set_value,
 )
 from graph_model.stores.journal.stored_bodies import RemovedMeanwhile, put_aside, remove_marked
 from graph_model.stores.journal.stored_documents import STATES, described, without_body
-from graph_model.stores.journal.tables import documents, meta, raw
+from graph_model.stores.journal.tables import documents, raw
 
 _REOPEN_CHUNK: Final = 10_000
 _reopened = sa.case((documents.c.state == DocumentState.PROJECTED.value, REOPENED))
@@ -207,41 +205,6 @@ class JournalStates(JournalConnection):
         if first is not None:
             for low in range(first, last + 1, _REOPEN_CHUNK):
                 yield low, low + _REOPEN_CHUNK - 1
-
-
-_META: Final = PreparedStatement(
-    sa.select(meta.c.value).where(meta.c.key == sa.bindparam("asked", required=True))
-)
-_EVERY_META: Final = sa.select(meta.c.key, meta.c.value)
-
-
-class JournalSettings(JournalConnection):
-    """Small durable settings: epochs, the last round."""
-
-    def get_every_meta(self) -> dict[str, str]:
-        """All settings that ``set_meta`` keeps, at one moment."""
-        with self._read() as connection:
-            return {row.key: row.value for row in connection.execute(_EVERY_META)}
-
-    def get_meta(self, key: str) -> str | None:
-        """A small durable setting (projection epoch, graph epoch)."""
-        with self._read() as connection:
-            rows = _META.rows(connection, {"asked": key})
-        return str(rows[0][0]) if rows else None
-
-    def set_meta(self, key: str, value: str) -> None:
-        """Durable on return."""
-        write(self._engine, lambda c: set_value(c, key, value), JournalUnavailable)
-
-    def replace_meta(self, key: str, former: str | None, value: str) -> bool:
-        """``set_meta`` where the value is still ``former`` (None: there is none); whether it was:
-        of several processes that have read one value, one replaces it.
-
-        Durable on return.
-        """
-        return write(
-            self._engine, lambda c: replace_value(c, key, former, value), JournalUnavailable
-        )
 
 
 _ROOM: Final = "room"  # where an attempt writes
