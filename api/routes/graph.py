@@ -26,15 +26,11 @@ from api.schemas.graph import (
     FacetsReply,
     GraphReply,
     HistoryReply,
-    HomeReply,
-    IncidentsReply,
-    ItemReply,
-    LastWriterReply,
     ListReply,
-    MapReply,
     OverviewReply,
     PlanReply,
     RunTreeReply,
+    reply_of,
 )
 from api.service import current_service
 from api.service.parts import current_sources, lacking, whole_or_later
@@ -42,14 +38,13 @@ from graph_model import labels
 from graph_model.answers import dataset_writes
 from graph_model.answers import datasets as dataset_answers
 from graph_model.answers import home as home_answers
-from graph_model.answers import home as incident_answers
 from graph_model.answers import jobs as job_answers
 from graph_model.answers import lineage as lineage_answer
 from graph_model.answers import overview as overview_answer
 from graph_model.answers import plans as plan_answers
 from graph_model.answers import runs as run_answers
 from graph_model.answers import search as search_answers
-from graph_model.answers.columns import describe_column, list_columns
+from graph_model.answers.columns import ColumnPage, describe_column, list_columns
 from graph_model.answers.facets import FacetKind, facet_history
 from graph_model.answers.nodes import Selection
 from graph_model.answers.plans import plan_reply
@@ -333,7 +328,7 @@ def jobs(query: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/jobs/<job_id>")
 @blueprint.arguments(AtQuery)
-@blueprint.describes(ItemReply)
+@blueprint.describes(reply_of(job_answers.JobPage))
 def job(query: Mapping[str, Any], job_id: str) -> Response:
     """One job with its logical plans."""
     return jsonify(to_json(job_answers.job(current_sources(), job_id, query["at"])))
@@ -351,7 +346,7 @@ def runs(query: Mapping[str, Any], job_id: str) -> Response:
 
 @blueprint.route("/jobs/<job_id>/runs/<run_id>")
 @blueprint.no_parameters
-@blueprint.describes(ItemReply)
+@blueprint.describes(reply_of(run_answers.RunView))
 def run(job_id: str, run_id: str) -> Response:
     """One run with its executions."""
     return jsonify(to_json(run_answers.run(current_sources(), job_id, run_id)))
@@ -371,7 +366,7 @@ def datasets(query: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/datasets/<dataset_id>")
 @blueprint.arguments(AtQuery)
-@blueprint.describes(ItemReply)
+@blueprint.describes(reply_of(dataset_answers.DatasetPage))
 def dataset(query: Mapping[str, Any], dataset_id: str) -> Response:
     """One dataset: its schema, the jobs that write and read it."""
     page = dataset_answers.dataset(current_sources(), dataset_id, query["at"])
@@ -389,7 +384,7 @@ def history(query: Mapping[str, Any], dataset_id: str) -> Response:
 
 @blueprint.route("/datasets/<dataset_id>/last-writer")
 @blueprint.arguments(LastWriterQuery)
-@blueprint.describes(LastWriterReply)
+@blueprint.describes(reply_of(dataset_writes.LastWriter))
 def last_writer(query: Mapping[str, Any], dataset_id: str) -> Response:
     """The last write of a dataset, or of one of its partitions."""
     writer = dataset_writes.last_writer(current_sources(), dataset_id, **query)
@@ -424,7 +419,7 @@ estate_routes = Blueprint("home", __name__, url_prefix="/graph", description="Th
 
 @estate_routes.route("/home")
 @estate_routes.no_parameters
-@estate_routes.describes(HomeReply)
+@estate_routes.describes(reply_of(home_answers.Home))
 def home() -> Response:
     """Failures of the last day, late jobs, and the last writes."""
     return jsonify(to_json(home_answers.home(current_sources(), now=current_service().clock())))
@@ -432,16 +427,16 @@ def home() -> Response:
 
 @estate_routes.route("/incidents")
 @estate_routes.no_parameters
-@estate_routes.describes(IncidentsReply)
+@estate_routes.describes(reply_of(home_answers.Incidents))
 def incidents() -> Response:
     """Failures of the last day by their error, running jobs, unusual writes, failed checks."""
-    recent = incident_answers.incidents(current_sources(), now=current_service().clock())
+    recent = home_answers.incidents(current_sources(), now=current_service().clock())
     return jsonify(to_json(recent))
 
 
 @estate_routes.route("/map")
 @estate_routes.arguments(MapQuery)
-@estate_routes.describes(MapReply)
+@estate_routes.describes(reply_of(home_answers.EstateMap))
 def area_map(query: Mapping[str, Any]) -> Response:
     """The areas of the estate and the flows between them."""
     within = query["within"]
@@ -475,7 +470,7 @@ def columns(query: Mapping[str, Any]) -> Response:
 
 @column_routes.route("/columns/<column_id>")
 @column_routes.arguments(AtQuery)
-@column_routes.alt_response(200, schema=ItemReply, success=True)  # type: ignore[untyped-decorator]
+@column_routes.describes(reply_of(ColumnPage))
 def column(query: Mapping[str, Any], column_id: str) -> Response:
     """One column: its table, its type, and its definition as a sentence."""
     return jsonify(to_json(describe_column(current_sources(), column_id, query["at"])))

@@ -19,7 +19,7 @@ from api.http import metrics as measured
 from api.http.blueprint import OPEN, Blueprint, RouteAccess
 from api.http.errors import RETRY_AFTER_SECONDS
 from api.schemas.fields import Choice, Flag, IntegerField, Query, RequestBody, TextField
-from api.schemas.graph import PartialReply
+from api.schemas.graph import PartialReply, reply_of
 from api.service import current_service
 from api.service.parts import ask_parts, current_sources
 from api.service.storage import SAVED_NOTE, Report, RunsInGraph
@@ -66,17 +66,6 @@ class ReplayReply(Schema):
     """How many documents are pending again."""
 
     reopened = fields.Integer(required=True)
-
-
-class RebuildReply(Schema):
-    """How far a rebuild is; the hashes are null until they are known."""
-
-    phase = fields.String(required=True)
-    plansDone = fields.Integer(required=True)
-    plans = fields.Integer(required=True)
-    removed = fields.Integer(required=True)
-    before = fields.String(required=True, allow_none=True)
-    after = fields.String(required=True, allow_none=True)
 
 
 class EntryJobSchema(Schema):
@@ -323,25 +312,27 @@ def replay(body: Mapping[str, Any]) -> dict[str, int]:
 
 @blueprint.route("/journal/rebuild", methods=["POST"])
 @blueprint.no_parameters
-@blueprint.response(202, RebuildReply)
+@blueprint.response(202, reply_of(Progress))
 @blueprint.no_body
-def start_rebuild() -> dict[str, Any]:
+def start_rebuild() -> Progress:
     """Project everything anew beside the projection in force; a running rebuild continues."""
     service = current_service()
     if not service.projector.rebuild_waits:
         service.generations.ensure_next_fits()
-    return describe_rebuild(service.projector.request_rebuild())
+    return service.projector.request_rebuild()
 
 
 @blueprint.route("/journal/rebuild")
 @blueprint.no_parameters
-@blueprint.response(200, RebuildReply)
-def rebuild_progress() -> dict[str, Any]:
-    """How far the rebuild is that runs, or ran last in this process."""
+@blueprint.response(200, reply_of(Progress))
+def rebuild_progress() -> Progress:
+    """How far the rebuild is that runs, or ran last in this process. Hashes are over all elements
+    and rows, null until they are known.
+    """
     progress = current_service().projector.progress
     if progress is None:
         raise NotFound("rebuild", reason="none was started since this process began")
-    return describe_rebuild(progress)
+    return progress
 
 
 @blueprint.route("/storage")
@@ -421,18 +412,6 @@ def _heap(runs: RunsInGraph, elements: int | None) -> int | None:
 def _job_id(name: str) -> str:
     namespace, _, job = name.partition("/")
     return identity.job_id(unquote(namespace), job)
-
-
-def describe_rebuild(progress: Progress) -> dict[str, Any]:
-    """Hashes are over all elements and rows, null until they are known."""
-    return {
-        "phase": progress.phase.value,
-        "plansDone": progress.plans_done,
-        "plans": progress.plans,
-        "removed": progress.removed,
-        "before": progress.before,
-        "after": progress.after,
-    }
 
 
 def describe(

@@ -1,15 +1,25 @@
 """The shapes of the graph's replies for the OpenAPI document; what its questions take stands beside
 their routes.
 
-``picture.json_form`` and the modules of the questions make replies from typed values; these schemas
-describe them. A test loads real replies through them, so the description cannot drift.
+A reply that ``to_json`` makes of a value has the fields of that value (``reply_of``). Schemas are
+written down for those that ``picture.json_form`` and the modules of the questions spell themselves;
+a test loads real replies through them, so the description cannot drift.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import cache
+from types import NoneType
+from typing import Any, Final, get_args, get_type_hints
+
 from marshmallow import INCLUDE, Schema, fields
 
+from graph_model.answers.facets import FacetView
+from graph_model.answers.overview import JobFailure, LoneJobs, Totals
 from graph_model.lineage import Reach
+from graph_model.picture.json_form import members
 from graph_model.picture.layout import Flow
 
 MAX_DEPTH = 50
@@ -20,6 +30,40 @@ REACHES = (Reach.SEEN, Reach.POSSIBLE)
 class Reply(Schema):
     class Meta:
         unknown = INCLUDE
+
+
+@cache
+def reply_of(kind: Any) -> type[Schema]:
+    """The shape of the object that ``to_json`` makes of a value of this kind, from its fields."""
+    hints = get_type_hints(kind)
+    described = {name: _field(hints[name], data_key=key) for name, key in members(kind)}
+    return Reply.from_dict(described, name=kind.__name__)
+
+
+def _field(hint: Any, *, required: bool = True, **options: Any) -> fields.Field[Any]:
+    """``tuple[Late, ...]`` => a list of late ones; ``str | None`` => a text or null."""
+    kinds = [kind for kind in get_args(hint) if kind is not NoneType]
+    options["required"] = required
+    if len(kinds) < len(get_args(hint)):
+        options["allow_none"] = True
+        (hint,) = kinds
+        kinds = [*get_args(hint)]
+    if kinds[1:] == [...]:
+        return fields.List(_field(kinds[0], required=False), **options)
+    if isinstance(hint, type) and members(hint):
+        return fields.Nested(lambda: reply_of(hint)(), **options)
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        return fields.String(metadata={"enum": [*hint]}, **options)
+    plain = _PLAIN.get(hint)
+    return plain(**options) if plain else fields.Raw(**{**options, "allow_none": True})
+
+
+_PLAIN: Final[Mapping[Any, type[fields.Field[Any]]]] = {
+    str: fields.String,
+    int: fields.Integer,
+    float: fields.Float,
+    bool: fields.Boolean,
+}
 
 
 class PartialReply(Reply):
@@ -71,60 +115,10 @@ class GraphReply(Reply):
     not_seen = fields.Dict(data_key="notSeen")
 
 
-class TotalsReply(Reply):
-    jobs = fields.Integer(required=True)
-    datasets = fields.Integer(required=True)
-    failed = fields.Integer(required=True)
-
-
-class JobNameReply(Reply):
-    id = fields.String(required=True)
-    namespace = fields.String(required=True)
-    name = fields.String(required=True)
-
-
-class FailureReply(Reply):
-    job = fields.Nested(JobNameReply, required=True)
-    at = fields.String(required=True)
-
-
 class OverviewReply(GraphReply):
-    totals = fields.Nested(TotalsReply, required=True)
-    failures = fields.List(fields.Nested(FailureReply), required=True)
-    lone = fields.Dict(required=True, allow_none=True)
-
-
-class HomeReply(Reply):
-    totals = fields.Nested(TotalsReply, required=True)
-    failed = fields.Integer(required=True)
-    failures = fields.List(fields.Nested(FailureReply), required=True)
-    late = fields.Integer(required=True)
-    late_jobs = fields.List(fields.Dict(), required=True, data_key="lateJobs")
-    written = fields.List(fields.Dict(), required=True)
-    executions = fields.Integer(required=True)
-    cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
-    as_of = fields.String(required=True, allow_none=True, data_key="asOf")
-
-
-class IncidentsReply(Reply):
-    failed = fields.Integer(required=True)
-    incidents = fields.List(fields.Dict(), required=True)
-    running = fields.Integer(required=True)
-    running_jobs = fields.List(fields.Dict(), required=True, data_key="runningJobs")
-    slow = fields.List(fields.Dict(), required=True)
-    small = fields.List(fields.Dict(), required=True)
-    checks = fields.List(fields.Dict(), required=True)
-    executions = fields.Integer(required=True)
-    cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
-
-
-class MapReply(Reply):
-    within = fields.List(fields.String(), required=True)
-    areas = fields.List(fields.Dict(), required=True)
-    flows = fields.List(fields.Dict(), required=True)
-    datasets = fields.Integer(required=True)
-    names = fields.Integer(required=True)
-    cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
+    totals = fields.Nested(reply_of(Totals), required=True)
+    failures = fields.List(fields.Nested(reply_of(JobFailure)), required=True)
+    lone = fields.Nested(reply_of(LoneJobs), required=True, allow_none=True)
 
 
 class ItemReply(Reply):
@@ -158,30 +152,8 @@ class PlanReply(Reply):
     operations = fields.List(fields.Nested(OperationReply), required=True)
 
 
-class RenameReply(Reply):
-    former = fields.Nested(ItemReply, required=True)
-    current = fields.Nested(ItemReply, required=True)
-    at = fields.String(required=True)
-
-
-class LastWriterReply(Reply):
-    execution = fields.Nested(ItemReply, required=True, allow_none=True)
-    failed_since = fields.List(fields.Nested(ItemReply), required=True, data_key="failedSince")
-    certain = fields.Boolean(required=True)
-    candidates = fields.List(fields.Nested(ItemReply), required=True)
-    cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
-    renames = fields.List(fields.Nested(RenameReply), required=True)
-
-
-class FacetReply(Reply):
-    name = fields.String(required=True)
-    kind = fields.String(required=True)
-    at = fields.String(required=True)
-    deleted = fields.Boolean(required=True)
-
-
 class FacetsReply(Reply):
-    items = fields.List(fields.Nested(FacetReply), required=True)
+    items = fields.List(fields.Nested(reply_of(FacetView)), required=True)
     total = fields.Integer(required=True)
     next = fields.String(required=True, allow_none=True)
 

@@ -52,15 +52,15 @@ def to_json(value: Any) -> Any:
     kind: Any = type(value)
     if kind in _PLAIN:
         return value
-    if members := _members(kind):
-        return {key: to_json(getattr(value, name)) for name, key in members}
+    if named := members(kind):
+        return {key: to_json(getattr(value, name)) for name, key in named}
     if isinstance(value, tuple | list):
         return [to_json(item) for item in value]
     return value
 
 
 @lru_cache(maxsize=512)
-def _members(kind: Any) -> tuple[tuple[str, str], ...]:
+def members(kind: Any) -> tuple[tuple[str, str], ...]:
     """The fields of a value that becomes an object, each with its name in JSON."""
     names: Iterable[str] = kind._fields if kind in _TUPLES else ()
     if is_dataclass(kind):
@@ -105,7 +105,7 @@ def _not_seen(not_seen: NotSeen | None) -> dict[str, Any]:
 def _node(node: Node) -> dict[str, Any]:
     kind: Any = type(node)
     reply: dict[str, Any] = {"kind": _NODE_KINDS[kind]}
-    for (_, key), value in zip(_members(kind), node, strict=True):
+    for (_, key), value in zip(members(kind), node, strict=True):
         if key not in _MARKS and (value is not None or key not in _OPTIONAL):
             reply[key] = value if type(value) in _PLAIN else to_json(value)
     if isinstance(node, ColumnNodeView):

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.schemas.graph import LastWriterReply
+from api.schemas.graph import reply_of
+from graph_model.answers.dataset_writes import LastWriter
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan
@@ -396,7 +397,7 @@ def last_writers(client: FlaskClient, **query: Any) -> dict[str, Any]:
     (table,) = client.get("/graph/datasets?q=lake/t").get_json()["items"]
     reply = client.get(f"/graph/datasets/{table['id']}/last-writer", query_string=query)
     body = reply.get_json()
-    assert not LastWriterReply().validate(body)
+    assert not reply_of(LastWriter)().validate(body)
     names = [one["job"]["name"] for one in body["candidates"]]
     return {"last": body["execution"]["job"]["name"], "certain": body["certain"], "of": names}
 

@@ -14,8 +14,9 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.schemas.graph import LastWriterReply
+from api.schemas.graph import reply_of
 from graph_model.answers import dataset_writes
+from graph_model.answers.dataset_writes import LastWriter
 from graph_model.answers.sources import Sources
 from graph_model.facts import RenameRow
 from graph_model.stores.catalogue import Catalogue
@@ -81,7 +82,7 @@ def last_writer(client: FlaskClient, table: str, **query: Any) -> Any:
     path = f"/graph/datasets/{page(client, table)['id']}/last-writer"
     reply = client.get(path, query_string=query)
     assert reply.status_code == 200, reply.get_json()
-    assert not LastWriterReply().validate(reply.get_json())
+    assert not reply_of(LastWriter)().validate(reply.get_json())
     return reply.get_json()
 
 
