@@ -16,19 +16,24 @@ from werkzeug.http import parse_options_header
 from api.http.blueprint import ASKING, Blueprint
 from api.intake.documents import current_delivery
 from api.schemas.fields import Choice, Flag, Instant, IntegerField, Query, TextField
-from api.schemas.graph import MAX_DEPTH, REACHES, DepthReply, PartialReply, Reply
+from api.schemas.graph import MAX_DEPTH, REACHES, DepthReply, PartialReply, Reply, reply_of
 from api.service import current_service
 from api.service.parts import current_sources, lacking, whole_or_later
-from graph_model import labels
 from graph_model.answers.impact.changes import COLUMN_CHANGES
 from graph_model.answers.impact.check import check_plans, check_reply, impact_of_change
 from graph_model.answers.impact.check import impact as impact_of_node
 from graph_model.answers.impact.outlines import PlanOutline, captured_outlines
-from graph_model.answers.impact.report import ImpactReport, Scope, impact_reply
+from graph_model.answers.impact.report import (
+    ImpactItem,
+    ImpactReport,
+    PathNode,
+    Scope,
+    impact_reply,
+)
 from graph_model.answers.impact.tables import JSON, TEXT_FORMS, TextForm, partial_text
 from graph_model.documents.files import Found, Refusal, prepare, recognise
 from graph_model.errors import InvalidDocument, InvalidFields
-from graph_model.lineage import ChainFlow, Partial, Reach
+from graph_model.lineage import Partial, Reach
 from graph_model.naming import Rules
 from graph_model.producers.registry import Producers
 from graph_model.producers.spline.producer import PLAIN_VERSION
@@ -61,23 +66,9 @@ class PlanCheckQuery(Query):
     format = Choice(FORMS, load_default=None)
 
 
-class ImpactItemReply(Reply):
-    """docs/http.md lists the fields."""
-
-    id = fields.String(required=True)
-    kind = fields.String(required=True, metadata={"enum": ["dataset", "job", "column"]})
-    label = fields.String(required=True)
-    depth = fields.Integer(required=True)
-    path = fields.List(fields.Dict(), required=True)
-    flow = fields.String(required=True, metadata={"enum": list(ChainFlow)})
-    reads = fields.String(
-        required=True, allow_none=True, metadata={"enum": [labels.METADATA, None]}
-    )
-
-
 class ImpactReply(Reply):
-    starts = fields.List(fields.Dict(), required=True)
-    items = fields.List(fields.Nested(ImpactItemReply), required=True)
+    starts = fields.List(fields.Nested(reply_of(PathNode)), required=True)
+    items = fields.List(fields.Nested(reply_of(ImpactItem)), required=True)
     total = fields.Integer(required=True)
     as_of = fields.String(required=True, allow_none=True, data_key="asOf")
     depth = fields.Nested(DepthReply, required=True)

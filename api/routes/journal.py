@@ -21,7 +21,7 @@ from api.http.errors import RETRY_AFTER_SECONDS
 from api.schemas.fields import Choice, Flag, IntegerField, Query, RequestBody, TextField
 from api.schemas.graph import PartialReply, reply_of
 from api.service import current_service
-from api.service.parts import ask_parts, current_sources
+from api.service.parts import ServiceReadiness, ask_parts, current_sources
 from api.service.storage import SAVED_NOTE, Report, RunsInGraph
 from graph_model import identity
 from graph_model.errors import InvalidFields, NotFound
@@ -460,22 +460,6 @@ class LiveReply(Schema):
     status = fields.String(required=True)
 
 
-class LagReply(Schema):
-    """How far the graph is behind: documents, and since how many seconds the oldest is there."""
-
-    documents = fields.Integer(required=True)
-    seconds = fields.Float(required=True)
-
-
-class ReadyReply(Schema):
-    """The answer of each part; ``pending`` counts documents that are not in the graph yet."""
-
-    status = fields.String(required=True)
-    checks = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
-    pending = fields.Integer(allow_none=True)
-    lag = fields.Nested(LagReply, allow_none=True)
-
-
 health = Blueprint("health", __name__, description="Whether this Headwater is well")
 
 
@@ -487,7 +471,7 @@ def live() -> dict[str, Any]:
 
 
 @health.route("/health/ready", access=OPEN)
-@health.response(200, ReadyReply)
+@health.response(200, reply_of(ServiceReadiness))
 @health.doc(
     responses={503: {"description": "Rebuilding, or a part is away: the same body"}},
 )

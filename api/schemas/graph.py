@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
 from types import NoneType
-from typing import Any, Final, get_args, get_type_hints
+from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from marshmallow import INCLUDE, Schema, fields
 
@@ -54,7 +54,7 @@ def _field(hint: Any, *, required: bool = True, **options: Any) -> fields.Field[
         return fields.Nested(lambda: reply_of(hint)(), **options)
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         return fields.String(metadata={"enum": [*hint]}, **options)
-    plain = _PLAIN.get(hint)
+    plain = _PLAIN.get(get_origin(hint) or hint)
     return plain(**options) if plain else fields.Raw(**{**options, "allow_none": True})
 
 
@@ -63,6 +63,8 @@ _PLAIN: Final[Mapping[Any, type[fields.Field[Any]]]] = {
     int: fields.Integer,
     float: fields.Float,
     bool: fields.Boolean,
+    dict: fields.Dict,
+    Mapping: fields.Dict,
 }
 
 
