@@ -125,6 +125,10 @@ CTAS_COMMANDS: Final = (
     "InsertIntoDataSourceDirCommand",  # INSERT OVERWRITE DIRECTORY
 )
 
+# The producers of one write that Spline's agent reports in two forms.
+AGENT: Final = "spline"
+DISPATCHER: Final = "openlineage-spline"  # the agent's OpenLineage dispatcher
+
 # Codes of the gaps of a plan: parts that its document leaves open. A producer may have its own.
 #: A text leaves open which columns it takes of a table (``*``), or of which table a column is: the
 #: schemas in the catalogue say so when a question is asked.

@@ -18,6 +18,7 @@ from cachetools import LRUCache, cached
 from graph_model import identity, labels, naming
 from graph_model.facts import (
     NO_NUMBER,
+    ApplicationRow,
     ColumnRow,
     DatasetRow,
     Edge,
@@ -208,6 +209,25 @@ def add_job(collector: FactCollector, job_id: str, job: JobName) -> None:
         Vertex(job_id, labels.JOB, properties({"namespace": job.namespace, "name": job.name})),
         JobRow(job_id, job.namespace, job.name, job.shared),
     )
+
+
+def add_application(
+    collector: FactCollector, subject: str, run: str, application_id: str, application_run: str
+) -> None:
+    """Add that a run vertex is that of an application; ``application_run`` is its run vertex."""
+    content = (run, application_id, application_run)
+    key = "ola_" + identity.digest(*content)
+    collector.add(ApplicationRow(key, *content), SupportRow(subject, key))
+
+
+def dispatched_run(name: str, target: str, started_at: int, ended_at: int) -> str:
+    """The key of a run as the OpenLineage dispatcher of Spline's agent reports it: one write, by
+    the application's name, the id of its dataset, and its times in milliseconds.
+
+    Its events name no application. Those of the agent's own plan have the same four, and the
+    application: so each can say what the other one has to be called (decision 206).
+    """
+    return identity.digest("dispatched", name, target, started_at, ended_at)
 
 
 def add_execution(collector: FactCollector, row: ExecutionRow) -> None:

@@ -2,7 +2,8 @@
 catalogue selected.
 
 For a CREATE TABLE AS SELECT Spark reports an insert and then the command that ran it. Two agents in
-one application (the stock agent and the listener) report every write twice. Executions whose modes
+one application (the stock agent and the listener) report every write twice, and so does the stock
+agent where its OpenLineage dispatcher reports beside its plans. Executions whose modes
 or reads differ are two writes, unless the mode of one is unknown, or its reads are marked as
 incomplete. The rule takes all completed writes of one output by one application, so that every
 page, window and time gives the same result.
@@ -49,6 +50,8 @@ _INSERT: Final = "InsertInto"
 _HIVE_INSERT: Final = "InsertIntoHiveTable"
 #: The names of OpenLineage's agents begin so; they send no expressions.
 _OPENLINEAGE: Final = "openlineage-"
+_AGENT: Final = f"{labels.AGENT} "
+_DISPATCHER: Final = f"{labels.DISPATCHER} "
 
 #: The part of a table with these partition values; the empty one is the whole table.
 Part = frozenset[tuple[str, str | None]]
@@ -128,13 +131,28 @@ def group_executions(
         if len(writes) == 1:  # true for nearly every application: nothing to pair
             groups.append((writes[0],))
             continue
-        paired = _pair_producers(_pair_double_writes(writes))
-        groups += _pair_incomplete(paired, incomplete) if incomplete else paired
+        dispatched = [row for row in writes if row.producer.startswith(_DISPATCHER)]
+        own = [row for row in writes if row not in dispatched] if dispatched else writes
+        paired = _pair_producers(_pair_double_writes(own))
+        paired = _pair_incomplete(paired, incomplete) if incomplete else paired
+        groups += _with_dispatched(paired, dispatched) if dispatched else paired
     return groups
 
 
 def _order(row: SuccessfulWrite) -> tuple[int, str]:
     return row.at, row.id
+
+
+def _with_dispatched(groups: Sequence[Reports], rows: Sequence[SuccessfulWrite]) -> list[Reports]:
+    """Each report of the dispatcher of Spline's agent with that of the agent's own plan, which has
+    the same time to the millisecond; whatever they read, because it leaves out topics.
+    """
+    own = {row.at: group for group in groups for row in group if row.producer.startswith(_AGENT)}
+    joined: defaultdict[Reports, list[SuccessfulWrite]] = defaultdict(list)
+    for row in rows:
+        joined[own.get(row.at, (row,))].append(row)
+    alone = [group for group in groups if group not in joined]
+    return [*alone, *(tuple(sorted({*group, *more}, key=_order)) for group, more in joined.items())]
 
 
 def _pair_double_writes(rows: Sequence[SuccessfulWrite]) -> list[Reports]:

@@ -24,7 +24,6 @@ from graph_model.facts import (
     DESCRIBED,
     LISTED,
     NO_NUMBER,
-    ApplicationRow,
     EventLabelRow,
     EventRow,
     ExecutionRow,
@@ -45,6 +44,7 @@ from graph_model.naming import DatasetName, JobName, Rules
 from graph_model.producers.bounds import Weight, excess_of, weigh
 from graph_model.producers.elements import (
     Rename,
+    add_application,
     add_dataset,
     add_execution,
     add_job,
@@ -88,10 +88,12 @@ from graph_model.producers.openlineage.events.facets import (
 )
 from graph_model.producers.openlineage.events.jobs import (
     JobPlace,
+    is_dispatched,
     is_endless,
     is_query,
     may_be_silent,
     own_job,
+    place_dispatched,
     place_job,
     producer_text,
     writes_dynamically,
@@ -259,7 +261,10 @@ def read_run(
     reported = tuple(events)
     state = accumulate(reported, rules)
     statement = state.statement
-    place = place_job(statement, state.run_id, scope, rules)
+    if is_dispatched(state.producer):
+        place = place_dispatched(state, scope, rules)
+    else:
+        place = place_job(statement, state.run_id, scope, rules)
     if mark and place.run_key == state.run_id:
         place = replace(place, run_key=f"{state.run_id} {mark}")
     at = state.last_at if state.ended_at is None else state.ended_at
@@ -396,11 +401,8 @@ def _add_application(collector: FactCollector, row: RunRow, place: JobPlace) -> 
     if not place.application_id or not place.application_run:
         return
     named = identity.vertex_id(labels.RUN, row.scope, place.application_run)
-    if named == row.run:
-        return
-    content = (named, place.application_id, row.run)
-    key = "ola_" + identity.digest(*content)
-    collector.add(ApplicationRow(key, *content), SupportRow(row.subject, key))
+    if named != row.run:
+        add_application(collector, row.subject, named, place.application_id, row.run)
 
 
 def _job_id(job: JobName | None) -> str:

@@ -24,9 +24,11 @@ from graph_model.facts import (
 from graph_model.naming import Rules
 from graph_model.producers.elements import (
     MOST_EXTRA_CHARACTERS,
+    add_application,
     add_dataset,
     add_execution,
     add_rename,
+    dispatched_run,
     label_rows,
     labels_text,
 )
@@ -53,6 +55,7 @@ def translate_execution(
     collector = FactCollector()
     add_execution(collector, row)
     collector.add(_event_row(head, event, row.id), *label_rows(row.id, head.labels, event.labels))
+    _add_dispatched(collector, head, row)
     for dataset_id, role, partition in _partitions(head, event):
         collector.add(PartitionRow(row.id, dataset_id, role, partition))
     collector.add(*_read_versions(head, row.id, event.extra.get("readVersions"), rules))
@@ -66,6 +69,15 @@ def translate_execution(
         if head.renamed is not None:
             add_rename(collector, head.renamed, head.subject, row.id, row.at)
     return collector.facts()
+
+
+def _add_dispatched(collector: FactCollector, head: PlanHead, row: ExecutionRow) -> None:
+    """The name that the run has where the agent's OpenLineage dispatcher reports it, too."""
+    if head.dispatched_as and row.application_id and row.kind == labels.WRITE_KIND:
+        started_at = row.at - -(-(row.duration_ns or 0) // 1_000_000)
+        key = dispatched_run(head.dispatched_as, row.target, started_at, row.at)
+        run = identity.vertex_id(labels.RUN, head.scope, key)
+        add_application(collector, head.subject, run, row.application_id, row.run)
 
 
 def _read_versions(

@@ -9,6 +9,7 @@ Each step is a gap of the logical plan, and the reason that the journal shows be
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -64,6 +65,10 @@ MOST_PARTITIONS: Final = 10_000
 """Of one dataset; every execution has a row for each. A plan with more reads the whole dataset."""
 
 
+#: The agent's OpenLineage dispatcher names the application up to version 2.2.
+_NAMELESS_SINCE: Final = (2, 3)
+_VERSION: Final = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})(?![0-9])")
+
 _Part = tuple[str, str, str]
 """(dataset id, role, partition) as in a PartitionRow."""
 
@@ -91,6 +96,7 @@ class PlanHead:
     append: bool
     labels: Mapping[str, tuple[str, ...]]
     words: str  # the text that searches for executions match, without the application's id
+    dispatched_as: str = ""  # the job's name in events of the agent's OpenLineage dispatcher
     read_often: tuple[tuple[str, int], ...] = ()  # (dataset id, how often), of several times
     bound: tuple[tuple[str, Version], ...] = ()  # (dataset id, version that an option names)
     renamed: Rename | None = None
@@ -247,7 +253,16 @@ def _head(
         append=plan.write.append,
         labels=plan.labels,
         words=_words(plan, logic.write.dataset.uri),
+        dispatched_as=_dispatched_name(plan),
     )
+
+
+def _dispatched_name(plan: ExecutionPlan) -> str:
+    """Nothing for agents whose dispatcher names the application itself, or that have none."""
+    match = _VERSION.match(plan.agent.version) if plan.agent else None
+    if plan.agent is None or plan.agent.name != labels.AGENT or match is None:
+        return ""
+    return (plan.name or "") if (int(match[1]), int(match[2])) >= _NAMELESS_SINCE else ""
 
 
 def _format(write: Operation) -> str:

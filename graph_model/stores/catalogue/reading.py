@@ -39,7 +39,7 @@ from sqlalchemy.sql import visitors
 from graph_model import labels
 from graph_model.errors import Unavailable
 from graph_model.facts import ExecutionRow, RunRow
-from graph_model.stores.catalogue.tables import applications
+from graph_model.stores.catalogue.tables import applications, executions, runs
 from graph_model.stores.database import (
     JsonCell,
     JsonRows,
@@ -322,11 +322,16 @@ _OF_RUNS: Final = prepared(
         applications.c.run, applications.c.application_id, applications.c.application_run
     ).where(is_input(applications.c.run))
 )
+#: Spline's agent may claim a run for each of its writes (``elements.dispatched_run``): only those
+#: count under which something was reported.
 _CLAIMED: Final = prepared(
-    sa.select(applications.c.run).where(is_input(applications.c.application_run))
-)
-_NAMED: Final = prepared(
-    sa.select(applications.c.run).where(is_input(applications.c.application_id))
+    sa.select(applications.c.run).where(
+        is_input(applications.c.application_run),
+        sa.or_(
+            sa.select(executions.c.run).where(executions.c.run == applications.c.run).exists(),
+            sa.select(runs.c.run).where(runs.c.run == applications.c.run).exists(),
+        ),
+    )
 )
 
 
@@ -358,15 +363,6 @@ def names_of_runs(connection: Connection, runs: Collection[str]) -> frozenset[st
     own = {known[run][1] if run in known else run for run in runs}
     claimed = {run for (run,) in rows_for(connection, _CLAIMED, own)}
     return frozenset(own | applications_of(connection, claimed).keys())
-
-
-def names_of_applications(
-    connection: Connection, application_ids: Collection[str]
-) -> dict[str, str]:
-    """Per run under a client's id that belongs to one of these applications: that application."""
-    claimed = {run for (run,) in rows_for(connection, _NAMED, application_ids)}
-    known = applications_of(connection, claimed)
-    return {run: application for run, (application, _) in known.items()}
 
 
 def run_of(of: Any) -> sa.ColumnElement[str]:

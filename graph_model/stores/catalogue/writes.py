@@ -33,7 +33,6 @@ from graph_model.stores.catalogue.reading import (
     input_values,
     is_input,
     made_once,
-    names_of_applications,
     run_of,
     successful,
 )
@@ -180,8 +179,8 @@ class Writes(CatalogueReader):
         writes are reported twice (``labels.CTAS_COMMANDS``); elsewhere the result has none.
         """
         with self.snapshot() as same:
-            with same._read() as connection:
-                unnamed = _unnamed(connection, set(pairs), state)
+            found = dict.fromkeys(same._rows_beside(_unnamed(state), pairs))
+            unnamed = [row for row in map(SuccessfulWrite._make, found) if row.application_id]
             incomplete = {(write.target, write.application_id) for write in unnamed}
             asked = [(*pair, int(pair in incomplete)) for pair in pairs]
             rows = same._rows_beside(_companions(state), asked)
@@ -680,19 +679,31 @@ _PAIR: Final = (
 )  # fmt: skip
 
 
-def _unnamed(
-    connection: Connection, pairs: Collection[tuple[str, str]], state: str
-) -> list[SuccessfulWrite]:
-    """The writes of these pairs whose own events do not name the application."""
-    runs = names_of_applications(connection, {application for _, application in pairs})
-    writes: list[SuccessfulWrite] = []
-    row = executions.alias("listed")
-    for chunk in chunks(sorted(runs)):
-        asked = sa.select(*fields_of_write(row)).where(
-            row.c.run.in_(chunk), row.c.application_id == "", *_of_state(row.c, state)
+@made_once
+def _unnamed(state: str) -> sa.Select[Any]:
+    """The writes of these pairs whose own events do not name the application.
+
+    Nearly all targets have none, which one seek shows, however many runs an application claims.
+    """
+    asked, row = input_table(_PAIR[:2]), executions.alias("listed")
+
+    def unnamed(of: Any) -> tuple[sa.ColumnElement[bool], ...]:
+        return of.application_id == "", *_of_state(of, state)
+
+    seen = executions.alias("seen").c
+    some = sa.select(seen.id).where(seen.target == asked.c.target, *unnamed(seen)).exists()
+    pairs = sa.select(asked).where(some).cte("pairs").prefix_with(MATERIALIZED)
+    return (
+        sa.select(*fields_of_write(row))
+        .select_from(pairs)
+        .join(applications, applications.c.application_id == pairs.c.application)
+        .join(
+            row,
+            sa.and_(
+                row.c.run == applications.c.run, row.c.target == pairs.c.target, *unnamed(row.c)
+            ),
         )
-        writes += [SuccessfulWrite(*row) for row in connection.execute(asked)]
-    return [write for write in writes if (write.target, write.application_id) in pairs]
+    )
 
 
 def _of_state(of: Any, state: str) -> tuple[sa.ColumnElement[bool], ...]:

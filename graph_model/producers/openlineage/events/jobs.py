@@ -32,10 +32,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from graph_model import naming
+from graph_model import identity, labels, naming
 from graph_model.naming import JobName, Rules
-from graph_model.producers.elements import DYNAMIC_COMMANDS, INSERTING_COMMANDS
-from graph_model.producers.openlineage.events.accumulate import JobStatement
+from graph_model.producers.elements import (
+    DYNAMIC_COMMANDS,
+    INSERTING_COMMANDS,
+    dispatched_run,
+)
+from graph_model.producers.openlineage.events.accumulate import JobStatement, RunState
 from graph_model.producers.openlineage.events.facets import (
     Facets,
     JobType,
@@ -49,6 +53,9 @@ Role = Literal["run", "application", "command"]
 _PRODUCER: Final = re.compile(
     r"/tree/(?P<version>[^/]{1,64})/(?:integration|client)/(?P<name>[^/?#]{1,64})"
 )
+_DISPATCHER: Final = re.compile(r"/spline-spark-agent/tree/release/(?P<version>[^/]{1,64})$")
+#: Where the dispatcher's setting ``namespace`` is not set.
+_DISPATCHERS_NAMESPACE: Final = "default"
 _GLUE_APPLICATION: Final = re.compile(r"nativespark_[^.]{1,1000}_jr_[0-9a-f]{8,64}(?![0-9a-f])")
 _LONGEST_PRODUCER: Final = 200
 _EXECUTE: Final = "execute_"
@@ -134,6 +141,43 @@ def _place_of_part(parent: RunReference, root: RunReference | None, rules: Rules
     job = own_job(parent.namespace, parent.name, rules)
     return JobPlace(
         job, "command", "", "", "", parent.run_id, parent, job, root, _named(root, rules) or job
+    )
+
+
+def is_dispatched(producer: str) -> bool:
+    """Whether the OpenLineage dispatcher of Spline's agent sent the events of a run."""
+    return _DISPATCHER.search(producer[:_LONGEST_PRODUCER]) is not None
+
+
+def place_dispatched(state: RunState, scope: str, rules: Rules) -> JobPlace:
+    """The place of a run of the dispatcher, which is one write of an application: the job is the
+    one of the agent's own plans.
+
+    Up to 2.2 the agent's event is a facet of the run, with the application's id. From 2.3 on a run
+    that was told whole has a key that the agent's event gives, too (``elements.dispatched_run``).
+    """
+    stated = state.statement
+    namespace = stated.namespace if stated.namespace != _DISPATCHERS_NAMESPACE else ""
+    job = naming.job_name({rules.namespace_label: (namespace,)}, stated.name, scope, rules)
+    application = stripped(
+        facet_body(stated.run_facets, "splineEvent", "payload", "extra"), "appId"
+    )
+    key = application or _dispatched_key(state, scope, rules) or state.run_id
+    return JobPlace(job, "run", "", application, "", key, None, None, None, None)
+
+
+def _dispatched_key(state: RunState, scope: str, rules: Rules) -> str:
+    """Nothing where the start, the end or the dataset is not known."""
+    outputs = state.statement.outputs
+    if state.ended_at is None or not state.start_told or len(outputs) != 1:
+        return ""
+    uri = naming.openlineage_uri(*outputs[0].key, rules)
+    target = naming.normalise(uri, scope, rules)[0]
+    return dispatched_run(
+        state.statement.name,
+        identity.dataset_id(target.scope, target.uri),
+        state.started_at,
+        state.ended_at,
     )
 
 
@@ -234,12 +278,12 @@ def _of_dataproc(facets: Facets, key: str) -> str:
     return next(filter(None, values), "")
 
 
-def facet_body(facets: Facets, name: str, member: str = "") -> Mapping[str, Any]:
-    """The fields of a facet, or of one of its members; empty where it is absent."""
+def facet_body(facets: Facets, name: str, *members: str) -> Mapping[str, Any]:
+    """The fields of a facet, or of a member inside it; empty where it is absent."""
     facet = facets.get(name)
     body: Any = facet.body if facet else {}
-    if member:
-        body = body.get(member)
+    for member in members:
+        body = body.get(member) if isinstance(body, dict) else None
     return body if isinstance(body, dict) else {}
 
 
@@ -293,8 +337,12 @@ def is_query(statement: JobStatement, place: JobPlace, rules: Rules) -> bool:
 
 
 def producer_text(producer: str) -> str:
-    """``…/tree/1.53.0/integration/spark`` => ``openlineage-spark 1.53.0``; others as they are."""
+    """``…/tree/1.53.0/integration/spark`` => ``openlineage-spark 1.53.0``,
+    ``…/spline-spark-agent/tree/release/2.4.0`` => ``openlineage-spline 2.4.0``; others as they are.
+    """
     match = _PRODUCER.search(producer[:1000])
     if match is not None:
         return f"openlineage-{match['name']} {match['version']}"
+    if match := _DISPATCHER.search(producer[:_LONGEST_PRODUCER]):
+        return f"{labels.DISPATCHER} {match['version']}"
     return producer.strip()[:_LONGEST_PRODUCER] or "unknown"
