@@ -88,9 +88,12 @@ FAILED: Final = "failed"
 STATES: Final = (COMPLETED, FAILED)
 # Of a run, and of an execution while its run has not ended: it is a completed one until then.
 RUNNING: Final = "running"
-SHOWN_STATES: Final = (*STATES, RUNNING)
-# Of a run alone.
+# Of a run, and of an execution whose run is silent or ended with the run above it. What an event
+# calls aborted is an execution that failed.
 ABORTED: Final = "aborted"
+SHOWN_STATES: Final = (*STATES, RUNNING, ABORTED)
+#: A run without an event for so long is stale (milliseconds).
+STALE_AFTER_MS: Final = 24 * 3_600_000
 
 # Kinds of an execution: the effect of its row on history.
 LIFECYCLE_KIND: Final = "lifecycle"

@@ -253,6 +253,7 @@ def current_sources() -> Sources:
         opens_hidden=current_principal().may(Role.ADMIN),
         expired=_deadline(),
         time_limit_ms=TIME_LIMIT_MS,
+        now=service.clock(),
     )
 
 

@@ -103,7 +103,7 @@ def history(
         rows += [row for row in page.items if row.id not in repeated]
         cursor = page.next
         if cursor is None or len(rows) == limit:
-            views = execution_views(sources, history.writes.completed(rows, reports))
+            views = execution_views(sources, history.writes.completed(rows, reports), at)
             names = {tenure.dataset for tenure in former}
             marked = tuple(_marked(view, dataset, names) for view in views)
             partial = None if kept == beside else Partial("locations", LOCATIONS_LISTED)
@@ -271,12 +271,12 @@ def _newest_write(sources: Sources, dataset: str, part: Part | None, at: int | N
             failed.append(row)
         if writers and (certain or len(writers) == _CANDIDATES_SHOWN):
             break
-    shown = execution_views(sources, history.writes.completed(writers, reports))
+    shown = execution_views(sources, history.writes.completed(writers, reports), at)
     cut = not certain and len(shown) == _CANDIDATES_SHOWN
     alone = not shown or (certain and len(shown) == 1)
     return LastWriter(
         shown[0] if shown else None,
-        execution_views(sources, history.writes.completed(failed, reports)),
+        execution_views(sources, history.writes.completed(failed, reports), at),
         certain=alone,
         candidates=() if alone else shown,
         partial=Partial("candidates", _CANDIDATES_SHOWN) if cut else None,

@@ -455,7 +455,9 @@ def all_runs(
     job = find_job(sources, job, at)
     since = None
     if query.strip():
-        since = sources.catalogue.recent_until(RUNS_SEARCHED, state=state, job=job, at=at)
+        since = sources.catalogue.recent_until(
+            RUNS_SEARCHED, state=state, job=job, at=at, now=sources.now
+        )
     page = sources.catalogue.recent_executions(
         sources.hidden,
         state=state,
@@ -466,6 +468,7 @@ def all_runs(
         limit=limit,
         cursor=cursor,
         at=at,
+        now=sources.now,
         order=order,
     )
     jobs = job_references(sources, {row.job for row in page.items})
@@ -598,7 +601,7 @@ def incidents(sources: Sources, *, now: int) -> Incidents:
     since = now - _DAY_MS
     catalogue, hidden = sources.catalogue, sources.hidden
     estate = catalogue.estate(hidden, failures=_FAILURES_READ, at=None, since=since)
-    running = catalogue.recent_executions(hidden, state=labels.RUNNING, limit=_MOST_NAMED)
+    running = catalogue.recent_executions(hidden, state=labels.RUNNING, limit=_MOST_NAMED, now=now)
     recent = catalogue.recent_executions(hidden, counted=False, limit=EXECUTIONS_READ)
     written = {
         execution.target: None

@@ -100,6 +100,7 @@ def jobs(
         states=() if state is None else (state,),
         among=among,
         order=order,
+        now=now,
     )
     owners = owners_of(
         [summary.job.id for summary in page.items], labels.JOB, sources.catalogue, at
@@ -125,16 +126,19 @@ def job(sources: Sources, job: str, at: int | None) -> JobPage:
     references = dataset_references(
         sources, {row.target for row in rows} | {d for datasets in read.values() for d in datasets}
     )
-    items = [_plan_item(sources, plan, last, read, references) for plan in rows]
-    items.sort(key=lambda item: (item.last_run.at if item.last_run else "", item.id))
     newest = sources.catalogue.last_executions((job,), at).get(job)
+    shown = [*last.values(), *([newest] if newest else [])]
+    states = sources.catalogue.shown_states(shown, at, sources.now)
+    runs = {plan: last_run(row, states) for plan, row in last.items()}
+    items = [_plan_item(sources, plan, runs.get(plan.id), read, references) for plan in rows]
+    items.sort(key=lambda item: (item.last_run.at if item.last_run else "", item.id))
     return JobPage(
         id=row.id,
         namespace=row.namespace,
         name=row.name,
         shared=row.shared,
         runs=sources.catalogue.list_runs(job, at=at, limit=1).total,
-        last_run=last_run(newest),
+        last_run=last_run(newest, states),
         plans=tuple(reversed(items)),
         producer=newest.producer if newest else None,
         about=job_facets(sources, job, at),
@@ -144,7 +148,7 @@ def job(sources: Sources, job: str, at: int | None) -> JobPage:
 def _plan_item(
     sources: Sources,
     row: LogicalPlanRow,
-    last: dict[str, ExecutionRow],
+    last: LastRun | None,
     read: dict[str, list[str]],
     references: dict[str, DatasetReference],
 ) -> PlanItem:
@@ -157,7 +161,7 @@ def _plan_item(
         sources=tuple(references[d] for d in read.get(row.id, ()) if d in references),
         partition_keys=json.loads(row.partition_keys),
         gaps=json.loads(row.gaps),
-        last_run=last_run(last.get(row.id)),
+        last_run=last,
         plan_ids=tuple(dict.fromkeys(document.plan_id for document in documents)),
     )
 

@@ -83,7 +83,7 @@ def _names(
         jobs={row.id: row for row in sources.catalogue.jobs(answer.jobs)} if answer.jobs else {},
         catalog_names=catalog_names(sources, history, datasets, at),
         last_writes=history.writes.last(datasets, at),
-        last_runs=sources.catalogue.last_states(answer.jobs, at) if answer.jobs else {},
+        last_runs=sources.catalogue.last_states(answer.jobs, at, sources.now),
         columns=spellings_of(sources, answer.columns, at) if columns else {},
         plan_jobs=history.plans.jobs_of(plans),
         quality=quality_marks(sources, datasets, at),

@@ -364,8 +364,13 @@ class ExecutionView:
     location: DatasetReference | None = None
 
 
-def execution_views(sources: Sources, rows: Sequence[ExecutionRow]) -> tuple[ExecutionView, ...]:
-    """The views of these executions, in this order; a hidden job or target is not named."""
+def execution_views(
+    sources: Sources, rows: Sequence[ExecutionRow], at: int | None = None
+) -> tuple[ExecutionView, ...]:
+    """The views of these executions, in this order; a hidden job or target is not named. ``at``:
+    the time for which a run goes on, or is silent; None is now.
+    """
+    states = sources.catalogue.shown_states(rows, at, sources.now)
     jobs = job_references(sources, {row.job for row in rows})
     targets = dataset_references(sources, {row.target for row in rows})
     partitions: dict[str, list[str]] = {}
@@ -376,7 +381,7 @@ def execution_views(sources: Sources, rows: Sequence[ExecutionRow]) -> tuple[Exe
         ExecutionView(
             id=row.id,
             at=iso(row.claimed_at),
-            state=row.shown_state,
+            state=states[row.id],
             duration_ms=None if row.duration_ns is None else row.duration_ns / 1_000_000,
             mode=_mode_of(row),
             command=row.command,

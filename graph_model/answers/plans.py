@@ -149,7 +149,7 @@ def plan(
             described, references_of=partial(_named, sources), layout=layout, flow=flow, fold=fold
         ),
         columns=column_steps(sources, row.logical_plan, logical[0].target),
-        executions=execution_views(sources, runs.items),
+        executions=execution_views(sources, runs.items, at),
         other_plans=others,
         gaps=json.loads(logical[0].gaps) + gaps_of(stored),
         document=json.loads(stored.body) if document else None,
@@ -199,7 +199,7 @@ def _event_page(
             event_plan.datasets, name, step_expressions(event_plan, steps), layout=layout, flow=flow
         ),
         columns=steps,
-        executions=execution_views(sources, runs.items),
+        executions=execution_views(sources, runs.items, at),
         other_plans=reported.others,
         gaps=json.loads(logical[0].gaps) + [gap for stored in documents for gap in gaps_of(stored)],
         document=raw_events(documents) if document else None,

@@ -609,8 +609,6 @@ def _below(children: Sequence[RunNode]) -> dict[str, int]:
 # --- the state of a run at a time -----------------------------------------------------------------
 
 
-#: A run without an event for so long is stale (milliseconds).
-STALE_AFTER_MS: Final = 24 * 3_600_000
 _MOST_LEVELS: Final = 100
 
 Closure = Literal["", "parent", "stale"]
@@ -664,7 +662,7 @@ def ancestors(row: RunRow, rows: Mapping[str, RunRow]) -> tuple[RunRow, ...]:
 
 
 def status(
-    row: RunRow, above: Iterable[RunRow], at: int, stale_after: int = STALE_AFTER_MS
+    row: RunRow, above: Iterable[RunRow], at: int, stale_after: int = labels.STALE_AFTER_MS
 ) -> RunStatus:
     """The status of a run at ``at`` (epoch ms), given its ancestors, nearest first.
 

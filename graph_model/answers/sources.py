@@ -45,6 +45,7 @@ class Sources:
     ``rules`` name datasets; ``producers`` read documents; ``governance`` holds classifications,
     hidden nodes and other statements by people; ``structure`` is the graph structure kept between
     requests. ``expired`` returns True once ``time_limit_ms`` has passed.
+    ``now`` is the server's time (epoch ms), 0 where no state of a run depends on it.
 
     ``hidden`` are ids of datasets and jobs that no answer names or counts, except as hidden ones.
     Only ``nodes`` changes the set: with ``opens_hidden`` (the caller is an admin) it takes out
@@ -62,6 +63,7 @@ class Sources:
     opens_hidden: bool = False
     expired: Callable[[], bool] = _never
     time_limit_ms: int = 0
+    now: int = 0
 
     @property
     def references(self) -> References:

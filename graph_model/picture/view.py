@@ -352,8 +352,9 @@ def _job_node(row: JobRow, plans: tuple[str, ...], names: Names, more: More | No
     )
 
 
-def last_run(row: ExecutionRow | None) -> LastRun | None:
-    return None if row is None else LastRun(iso(row.at), row.shown_state)
+def last_run(row: ExecutionRow | None, states: Mapping[str, str]) -> LastRun | None:
+    """``states``: per execution its state at the time."""
+    return None if row is None else LastRun(iso(row.at), states[row.id])
 
 
 def _column_nodes(

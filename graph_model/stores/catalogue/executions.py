@@ -25,6 +25,7 @@ from graph_model.stores.catalogue.reading import (
     CatalogueReader,
     application_of,
     at_values,
+    closed,
     input_column,
     input_table,
     is_doubtful,
@@ -205,10 +206,27 @@ class ExecutionHistory(CatalogueReader):
         with self._read() as connection:
             return newest_executions(connection, "job", jobs, at, only="any")
 
-    def last_states(self, jobs: Collection[str], at: int | None) -> dict[str, tuple[int, str, str]]:
-        """The time, the state and the producer of each of ``last_executions``."""
-        rows = self._rows_for(_last_states(), jobs, at)
-        return {job: (time, state, producer) for job, time, state, producer in rows}
+    def last_states(
+        self, jobs: Collection[str], at: int | None, now: int = 0
+    ) -> dict[str, tuple[int, str, str]]:
+        """The time, the state and the producer of each of ``last_executions``. A run that is silent
+        at ``at``, else ``now`` (epoch ms, 0: not asked for), is "aborted".
+        """
+        with self._read() as connection:
+            return last_states_of(connection, jobs, at, now)
+
+    def shown_states(
+        self, rows: Iterable[ExecutionRow], at: int | None, now: int
+    ) -> dict[str, str]:
+        """Per execution its state; ``at`` and ``now`` as in ``last_states``. Only of those that are
+        running their runs are read.
+        """
+        listed = list(rows)
+        running = {row.id for row in listed if row.running}
+        over = self._rows_for(_over(), running, now=now if at is None else at) if running else ()
+        return {row.id: row.shown_state for row in listed} | dict.fromkeys(
+            (execution for (execution,) in over), labels.ABORTED
+        )
 
     def last_writers(self, targets: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         """Per dataset its newest completed ``write`` execution by (at, id), without writes to
@@ -381,11 +399,28 @@ def _times_of_writes() -> sa.Select[Any]:
     return sa.select(asked.c.value, newest(0).label("newest"), newest(1).label("second"))
 
 
+def last_states_of(
+    connection: Connection, jobs: Collection[str], at: int | None, now: int
+) -> dict[str, tuple[int, str, str]]:
+    """``CatalogueReader.last_states``."""
+    rows = rows_for(connection, _last_states(), jobs, at, now=now if at is None else at)
+    return {job: (time, state, producer) for job, time, state, producer in rows}
+
+
+_NOW: Final = sa.bindparam("now", type_=sa.BigInteger(), required=True)
+
+
+@made_once
+def _over() -> sa.Select[Any]:
+    own = executions.c
+    return sa.select(own.id).where(is_input(own.id), closed(own, _NOW))
+
+
 @made_once
 def _last_states() -> sa.Select[Any]:
     asked, own = input_column(), executions.c
     newest = newest_id("job", asked, "any")
-    return sa.select(asked.c.value, own.at, shown_state(own), own.producer).join_from(
+    return sa.select(asked.c.value, own.at, shown_state(own, _NOW), own.producer).join_from(
         asked, executions, own.id == newest
     )
 

@@ -19,11 +19,11 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model import labels
-from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow
+from graph_model.facts import ColumnRow, DatasetRow, JobRow
 from graph_model.stores.catalogue.executions import (
     dataset_existed,
     job_existed,
-    newest_executions,
+    last_states_of,
     wrote_main,
 )
 from graph_model.stores.catalogue.reading import (
@@ -33,6 +33,7 @@ from graph_model.stores.catalogue.reading import (
     ListKeys,
     application_of,
     at_values,
+    closed,
     input_column,
     is_doubtful,
     is_input,
@@ -161,10 +162,11 @@ class CatalogueLists(CatalogueReader):
         states: Collection[str] = (),
         among: Collection[str] | None = None,
         order: JobOrder = JobOrder.NAMESPACE,
+        now: int = 0,
     ) -> Page[JobSummary]:
         """The jobs that existed at the time, in an order, then by namespace and name; ``query`` is
         a case-insensitive substring of the name, ``states`` those of the last run, () any,
-        ``among`` are the ids of the only jobs to list.
+        ``among`` are the ids of the only jobs to list. ``now``: as in ``last_states``.
 
         Equal names by id. By namespace an index is read, else all jobs are sorted.
         """
@@ -176,15 +178,15 @@ class CatalogueLists(CatalogueReader):
             values = at_values(set(among) - set(hidden))
             chosen.append(is_input(jobs.c.id))
         if states:
-            chosen.append(_state_of_last_run(at).in_(sorted(states)))
-        keys = ListKeys(f"jobs by {order}", order.falls, _job_keys(order, at))
+            chosen.append(_state_of_last_run(at, now).in_(sorted(states)))
+        keys = ListKeys(f"jobs by {order}", order.falls, _job_keys(order, at, now))
         asked = sa.select(*STORAGE_OF[JobRow].fields).where(*chosen)
         with self._read() as connection:
             rows, following = keys.read(connection, asked, cursor, limit, values)
             listed = [JobRow(*row) for row in rows]
             ids = [row.id for row in listed]
             runs = _run_counts(connection, ids, at)
-            newest = newest_executions(connection, "job", ids, at, only="any")
+            newest = last_states_of(connection, ids, at, now)
             total = count_rows(connection, jobs, chosen, values)
         items = (_job_summary(row, runs.get(row.id, 0), newest.get(row.id)) for row in listed)
         return Page(tuple(items), total, following)
@@ -276,16 +278,19 @@ class CatalogueLists(CatalogueReader):
         limit: int = 100,
         cursor: str | None = None,
         at: int | None = None,
+        now: int = 0,
         order: ExecutionOrder = ExecutionOrder.AT_FALLING,
     ) -> Page[RecentExecution]:
         """The writes and reads of all jobs, or of one (an id), without those of hidden jobs and
         datasets. The total is 0 unless it is ``counted``. ``doubtful``: only those with a doubtful
         time. ``query``: each of its words is in the error, the job's name or the application id, in
         any case, or is the id of a run or plan; it looks at the executions after ``since``. Without
-        ``by_job_name`` at least one word is not in the job's name alone.
+        ``by_job_name`` at least one word is not in the job's name alone. ``now``: as in
+        ``last_states``.
         """
         columns = executions.c
-        chosen = _recent(state, at, doubtful=doubtful, job=job)
+        time = now if at is None else at
+        chosen = _recent(state, at, time, doubtful=doubtful, job=job)
         unseen = input_column().c.value
         chosen += [column.not_in(sa.select(unseen)) for column in (columns.job, columns.target)]
         chosen += [] if since is None else [columns.at > since]
@@ -296,7 +301,7 @@ class CatalogueLists(CatalogueReader):
             run_of(columns).label("run"),
             columns.target,
             columns.at,
-            shown_state(columns).label("state"),
+            shown_state(columns, time).label("state"),
             columns.kind,
             DURATION_MS.label("duration_ms"),
             columns.error,
@@ -311,13 +316,20 @@ class CatalogueLists(CatalogueReader):
         return Page(tuple(RecentExecution(*row) for row in rows), total, next_page)
 
     def recent_until(
-        self, number: int, *, state: str | None = None, job: str | None = None, at: int | None
+        self,
+        number: int,
+        *,
+        state: str | None = None,
+        job: str | None = None,
+        at: int | None,
+        now: int = 0,
     ) -> int | None:
         """The time (epoch ms) of the newest execution, of any kind, that is not among the newest
         ``number``.
         """
         columns = executions.c
-        chosen = _recent(state, at, doubtful=False, job=job, of_any_kind=True)
+        time = now if at is None else at
+        chosen = _recent(state, at, time, doubtful=False, job=job, of_any_kind=True)
         asked = sa.select(columns.at).where(*chosen).order_by(columns.at.desc())
         with self._read() as connection:
             row = connection.execute(asked.offset(number).limit(1)).first()
@@ -343,6 +355,7 @@ class CatalogueLists(CatalogueReader):
 def _recent(
     state: str | None,
     at: int | None,
+    now: int,
     *,
     doubtful: bool,
     job: str | None,
@@ -351,10 +364,14 @@ def _recent(
     columns = executions.c
     chosen = [*until(columns.at, at)] + ([] if of_any_kind else [columns.kind.in_(_KINDS)])
     if state is not None:
-        running = state == labels.RUNNING
-        chosen.append(columns.running if running else columns.state == state)
-        if state == labels.COMPLETED:
-            chosen.append(~columns.running)
+        over = closed(columns, now)
+        match state:
+            case labels.RUNNING:
+                chosen += [columns.running, sa.not_(over)]
+            case labels.ABORTED:
+                chosen += [columns.running, over]
+            case _:
+                chosen += [columns.state == state, sa.not_(columns.running)]
     if doubtful:
         chosen.append(is_doubtful(columns))
     return chosen if job is None else [*chosen, columns.job == job]
@@ -438,13 +455,12 @@ def _jobs_like(query: str, namespace: str | None, at: int | None) -> list[sa.Col
     return [*chosen, *job_existed(at)]
 
 
-def _job_summary(row: JobRow, runs: int, last: ExecutionRow | None) -> JobSummary:
-    if last is None:
-        return JobSummary(row, runs, None, None)
-    return JobSummary(row, runs, last.at, last.shown_state)
+def _job_summary(row: JobRow, runs: int, last: tuple[int, str, str] | None) -> JobSummary:
+    time, state, _ = (None, None, "") if last is None else last
+    return JobSummary(row, runs, time, state)
 
 
-def _job_keys(order: JobOrder, at: int | None) -> tuple[sa.ColumnElement[Any], ...]:
+def _job_keys(order: JobOrder, at: int | None, now: int) -> tuple[sa.ColumnElement[Any], ...]:
     own = jobs.c
     place = (own.namespace, own.name, own.id)
     last_run = unknown_last(_of_last_run(_time, at), order)
@@ -454,7 +470,7 @@ def _job_keys(order: JobOrder, at: int | None) -> tuple[sa.ColumnElement[Any], .
         case JobOrder.LAST_RUN:
             return last_run, *place
         case JobOrder.STATE:
-            state = _state_of_last_run(at)
+            state = _state_of_last_run(at, now)
             failed = sa.case((state == labels.FAILED, 1), (state.is_not(None), 0))
             return unknown_last(failed, order), last_run, *place
         case JobOrder.RUNS:
@@ -481,8 +497,8 @@ def _time(of: Any) -> sa.ColumnElement[int]:
     return column
 
 
-def _state_of_last_run(at: int | None) -> sa.ColumnElement[str]:
-    return _of_last_run(shown_state, at)
+def _state_of_last_run(at: int | None, now: int) -> sa.ColumnElement[str]:
+    return _of_last_run(lambda of: shown_state(of, now if at is None else at), at)
 
 
 def _run_count(at: int | None) -> sa.ColumnElement[Any]:

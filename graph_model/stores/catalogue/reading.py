@@ -173,9 +173,36 @@ def successful(of: Any, *, writes_only: bool) -> tuple[sa.ColumnElement[bool], .
     return (of.kind == labels.WRITE_KIND, completed) if writes_only else (completed,)
 
 
-def shown_state(of: Any) -> sa.ColumnElement[str]:
-    """``ExecutionRow.shown_state`` of an execution (``of``: columns of the table or an alias)."""
-    return sa.case((of.running, labels.RUNNING), else_=of.state)
+def shown_state(of: Any, now: Any) -> sa.ColumnElement[str]:
+    """``ExecutionRow.shown_state`` of an execution (``of``: columns of the table or an alias) at a
+    time (epoch ms, or a parameter), or "aborted" where its run goes on no more (``closed``).
+    """
+    gone_on = sa.and_(of.running, closed(of, now))
+    return sa.case((gone_on, labels.ABORTED), (of.running, labels.RUNNING), else_=of.state)
+
+
+def closed(of: Any, now: Any) -> sa.ColumnElement[bool]:
+    """Whether the run of a running execution is over without an end of its own: silent for too
+    long, or below one that has ended (``answers.runs.status``).
+    """
+    own, above = runs.alias("own_run").c, runs.alias("run_above").c
+    ended = (
+        sa.select(above.id)
+        .where(
+            above.run_id.in_((own.parent_run, own.root_run)),
+            above.run_id != own.run_id,
+            above.scope == own.scope,
+            above.ended_at <= now,
+        )
+        .exists()
+    )
+    silent = sa.and_(sa.not_(own.endless), own.last_at + labels.STALE_AFTER_MS < now)
+    open_then = sa.or_(own.ended_at.is_(None), own.ended_at > now)
+    return (
+        sa.select(own.id)
+        .where(own.subject == of.subject, open_then, sa.or_(silent, ended))
+        .exists()
+    )
 
 
 def pairs_from(

@@ -19,9 +19,9 @@ from graph_model.facts import ApplicationRow
 from graph_model.producers.commands import Command, Forget, submit
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.documents import Submission
+from tests import projections
 from tests.builders import PLAN_ID, a_document
 from tests.e2e.small_client import client_of
-from tests import projections
 from tests.projections import SmallHeadwater, elements_of, lineage_event, submission
 
 NOW: Final = 1_772_400_000_000  # 2026-03-01T21:20:00Z

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from flask.testing import FlaskClient
 
 from api.schemas.graph import FacetsReply, PlanReply, RunTreeReply
 from graph_model import identity
+from graph_model.values import parse_instant
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, lineage_event
 
@@ -335,6 +336,59 @@ def test_a_run_that_reports_windows_of_time_is_neither_late_nor_failed_and_stale
     written = get(client, "/graph/lineage", node="dataset:s3://lake/out", direction="upstream")
     inputs = {one["uri"] for one in written["nodes"] if one["kind"] == "dataset"}
     assert inputs == {"s3://lake/in0", "s3://lake/in1", "s3://lake/out"}
+
+
+STOPPED_AFTER: Final = "2026-03-02T09:00:01Z"  # a day and a second after the last window
+
+
+@pytest.mark.parametrize("processing", ["BATCH", "STREAMING"])
+def test_every_page_says_the_same_of_a_run_that_is_silent(
+    headwater: SmallHeadwater, processing: str
+) -> None:
+    """Its job in lists and pictures, its executions, what filters choose, and what is counted."""
+    emission = {
+        "eventTrigger": "PERIODIC",
+        "eventContentMode": "COMPLETE_SNAPSHOT",
+        "windowDuration": 3600,
+    }
+    kind = {"processingType": processing, "integration": "CUSTOM", "emissionPattern": emission}
+    for hour in range(10):
+        window = event("w", "RUNNING", f"0{hour}:00:00", job_facets={"jobType": kind})
+        take(headwater, {**window, "inputs": [table("in")], "outputs": [table("out")]})
+    for now, state, other in (
+        (NOW, "running", "aborted"),
+        (parse_instant(STOPPED_AFTER), "aborted", "running"),
+    ):
+        client = client_of(headwater, now)
+        (job,) = get(client, "/graph/jobs")["items"]
+        key = job["id"]
+        assert get(client, "/graph/runs/w")["state"] == state
+        assert job["lastRun"]["state"] == state
+        assert [one["id"] for one in get(client, "/graph/jobs", state=state)["items"]] == [key]
+        assert get(client, "/graph/jobs", state=other)["total"] == 0
+        assert get(client, f"/graph/jobs/{key}")["lastRun"]["state"] == state
+        newest = get(client, "/graph/runs", limit=1)["items"][0]
+        assert newest["state"] == state
+        assert get(client, "/graph/runs", state=state)["total"] > 0
+        assert get(client, "/graph/runs", state=other)["total"] == 0
+        assert (get(client, "/graph/incidents")["running"] > 0) == (state == "running")
+        picture = get(client, "/graph/lineage", node=key)["nodes"]
+        assert [one["lastRun"]["state"] for one in picture if one["kind"] == "job"] == [state]
+        table_id = identity.dataset_id("", f"{LAKE}/out")
+        written = get(client, f"/graph/datasets/{table_id}/history")["items"]
+        assert written[0]["state"] == state
+    was = get(client, "/graph/jobs", at="2026-03-01T12:00:00Z")["items"][0]
+    assert was["lastRun"]["state"] == "running"
+
+
+def test_a_task_whose_dag_has_ended_is_no_more_running_in_lists(headwater: SmallHeadwater) -> None:
+    began = event("task", "START", "01:00:00", run_facets=below("dag", "nightly"))
+    take(headwater, {**began, "inputs": [table("in")], "outputs": [table("out")]})
+    client = client_of(headwater, NOW)
+    assert get(client, "/graph/jobs", state="running")["total"] == 1
+    take(headwater, event("dag", "COMPLETE", "02:00:00", "nightly"))
+    assert get(client, "/graph/jobs", state="running")["total"] == 0
+    assert get(client, "/graph/runs", state="aborted")["total"] == 1
 
 
 def test_the_history_of_a_run_has_every_event_by_its_time(

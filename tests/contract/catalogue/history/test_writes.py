@@ -551,7 +551,11 @@ def an_append(key: str, at: int, **values: Any) -> ExecutionRow:
         (lambda c: c.companions_of_target("ds-1"), "catalogue_executions_by_application"),
         (lambda c: c.companions_of_target("ds-1"), "catalogue_executions_by_unnamed_application"),
         (lambda c: c.companions_of_target("ds-1"), "catalogue_applications_by_run"),
-        (lambda c: c.companions([("ds-1", "app-1")]), "catalogue_executions_by_run"),
+        (lambda c: c.companions([("ds-1", "app-1")]), "catalogue_applications_by_application"),
+        (
+            lambda c: c.companions([("ds-1", "app-1")]),
+            "catalogue_executions_by_unnamed_application",
+        ),
         (lambda c: c.list_runs("job-1"), "catalogue_executions_by_job_and_run"),
         (lambda c: c.executions(run="run-a"), "catalogue_executions_by_run"),
         (lambda c: c.executions(run="run-a"), "catalogue_applications_by_application_run"),
