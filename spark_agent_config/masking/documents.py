@@ -34,8 +34,10 @@ from spark_agent_config.masking.settings import settings
 from spark_agent_config.masking.statements import (
     commands,
     is_command,
+    may_have_sections,
     may_run,
     may_state,
+    sections,
     statements,
 )
 from spark_agent_config.masking.tokens import may_be_issued, may_hold_token, tokens
@@ -121,6 +123,8 @@ class _Walk:
                 if key == "data" and container.get("kind") == "Secret":
                     holder = _VAULT
                 elif (vault or _is_special(key)) and _is_held(container, key, above):
+                    holder = _SECRET
+                if holder == key and _completes(above, key) and not _is_plain_word(item):
                     holder = _SECRET
             if isinstance(item, dict):
                 self._objects.append((item, holder))
@@ -283,7 +287,7 @@ def _judge(key: str) -> _Judged:
     shown = mask_name(key)
     special = (
         key in _URI_KEYS or key in _LOGINS or key in _ARGUMENTS or _is_special(key)
-        or squash(key) in _VAULTS or len(key) > NAME_LENGTH
+        or squash(key) in _VAULTS or len(key) > NAME_LENGTH or key.lower() in _COMPLETING
         or is_secret_key(key[:NAME_LENGTH]) or hides_numbers(key)
     )  # fmt: skip
     return _Judged(not special and shown == key, shown)
@@ -337,6 +341,7 @@ _WEB_KEY_PARTS: Final = frozenset({"d", "k", "p", "q", "dp", "dq", "qi"})
 _VAULTS: Final = frozenset({
     "credentials", "credential", "creds", "secrets", "passwords", "secretdata", "stringdata",
     "apikeys", "accesstokens", "secretvalues", "recoverycodes", "backupcodes",
+    "cookies",
 })  # fmt: skip
 _OPEN: Final = frozenset({
     "user", "username", "login", "name", "type", "kind", "id", "provider", "host", "hostname",
@@ -357,6 +362,28 @@ def _squashed(key: str) -> str:
 def _is_special(key: str) -> bool:
     """Whether what stands beside or above a key may show that its value is secret."""
     return key in _WEB_KEY_PARTS or squash(key[:NAME_LENGTH]) in _HOLDING
+
+
+@lru_cache(maxsize=8192)
+def _completes(above: str, key: str) -> bool:
+    """Whether a key and the one above it make the name of a secret: ``{"api": {"key": …}}``."""
+    return (
+        key.lower() in _COMPLETING
+        and len(above) < NAME_LENGTH
+        and is_secret_key(f"{above}_{key}"[:NAME_LENGTH])
+    )
+
+
+_COMPLETING: Final = frozenset({"key", "keys"})
+
+
+def _is_plain_word(item: object) -> bool:
+    """Whether a text, or each of a list, is rather a word or a name:
+    ``{"account": {"key": "customer_id"}}``.
+    """
+    texts = item if isinstance(item, _LISTS) else [item]
+    words = [text for text in texts if isinstance(text, str)]
+    return not isinstance(item, dict) and not any(is_strong(w) and not is_name(w) for w in words)
 
 
 @lru_cache(maxsize=8192)
@@ -414,11 +441,14 @@ def _is_held(container: dict[str, Any], key: str, above: str) -> bool:
 
 
 def _is_named(container: dict[str, Any], key: str) -> bool | None:
-    """Whether a field beside a value names a secret; None: no field names anything.
+    """Whether a field beside a value names a secret, or says that it is one; None: no field names
+    anything.
 
     A field that often names other things (``type``, ``label``) says so of what looks like a
     password alone.
     """
+    if any(container.get(flag) is True for flag in _FLAGS):
+        return True
     name = next((container[n] for n in container if _squashed(n) in _NAMING), None)
     if isinstance(name, dict):  # {"parameter": {"name": "password"}, "value": "x"}
         name = next((name[n] for n in name if _squashed(n) in _NAMING), None)
@@ -435,6 +465,8 @@ def _is_named(container: dict[str, Any], key: str) -> bool | None:
 
 
 _LONGEST_NAME: Final = 64
+#: {"value": "…", "type": "string", "sensitive": true}: an output of Terraform
+_FLAGS: Final = ("sensitive", "isSensitive", "is_sensitive", "secret", "isSecret", "is_secret")
 
 
 def _follows_name(items: list[Any], index: int, in_pairs: bool) -> bool:
@@ -538,7 +570,8 @@ def is_plain(text: str, *, is_name: bool = False) -> bool:
     """True: the text is done with at a glance, no rule can find a secret in it."""
     if _SIGNS.search(text) is not None and (
         "@" in text or may_name_secret(text) or may_state(text) or may_run(text)
-    ):
+        or may_have_sections(text)
+    ):  # fmt: skip
         return False
     if len(text) < _SHORTEST_TOKEN:
         return len(text) < _SHORTEST_WORD or is_name or not may_be_issued(text)
@@ -647,6 +680,8 @@ def _secrets(text: str, *, is_name: bool) -> Iterator[tuple[int, int]]:
     if may_name_secret(text):
         yield from settings(text)
         yield from columns(text)
+    if may_have_sections(text):
+        yield from sections(text)
     yield from _no_references(text, statements(text))
 
 

@@ -17,7 +17,9 @@ from typing import Final
 from spark_agent_config.masking.expressions import calls, may_call
 from spark_agent_config.masking.names import (
     is_mixed,
+    is_name,
     is_secret_key,
+    is_strong,
 )
 
 _QUOTED: Final = r"[NbBrRuU]?(?:'(?P<single>[^'\n]{1,512})'|\"(?P<double>[^\"\n]{1,512})\")"
@@ -431,6 +433,41 @@ def _manifests(text: str) -> Iterator[tuple[int, int]]:
             yield entry.span(2)
             end = text.find("\n", entry.end())
             place = end if end >= 0 else len(text)
+
+
+# api:\n  key: x   [api]\nkey = x   api {\n  key = "x"
+_KEY_OF_A_SECTION: Final = re.compile(
+    r"(?im)^[ \t]{0,32}\[?[\"']?(?P<above>[\w.\-]{1,64})[\"']?"
+    r"[ \t]{0,4}(?:\]|[:=]?[ \t]{0,4}\{|:)[ \t]{0,8}\r?\n"
+    r"(?:[ \t]{0,32}[\"']?[\w.\-]{1,64}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\S[^\n]{0,200}\n){0,4}?"
+    r"[ \t]{0,32}[\"']?key[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?P<value>[^\s\"',}]{1,512})"
+)
+
+
+# output "db" {\n  value = "x"\n  sensitive = true\n}
+_SENSITIVE: Final = re.compile(
+    r"(?im)^[ \t]{0,32}(?:value|default)[ \t]{0,8}=[ \t]{0,8}"
+    r"\"(?P<value>[^\"\n]{1,512})\"[ \t]{0,8}\r?\n"
+    r"(?:(?![ \t]{0,32}\})[^\n]{0,200}\n){0,4}?[ \t]{0,32}sensitive[ \t]{0,8}=[ \t]{0,8}true"
+)
+_KEY_ALONE: Final = re.compile(r"(?i)\n[ \t]{0,32}[\"']?key[\"']?[ \t]{0,4}[:=]")
+
+
+def may_have_sections(text: str) -> bool:
+    """Whether a line of a text gives a ``key``, or one that something is sensitive."""
+    return "\n" in text and (_KEY_ALONE.search(text) is not None or "sensitive" in text)
+
+
+def sections(text: str) -> Iterator[tuple[int, int]]:
+    """What stands under ``key`` in a section that makes a secret's name of it, and the values that
+    a section calls sensitive.
+    """
+    for match in _KEY_OF_A_SECTION.finditer(text):
+        value = match["value"]
+        if is_secret_key(f"{match['above']}_key") and is_strong(value) and not is_name(value):
+            yield match.span("value")
+    for match in _SENSITIVE.finditer(text):
+        yield match.span("value")
 
 
 # <value>x</value><name>db.password</name>   value: x\n  name: DB_PASSWORD   "value": "x", "name": …
