@@ -109,6 +109,10 @@ class MemoryGraph:
             self._leaving[edge.out_id].add(edge.id)
             self._entering[edge.in_id].add(edge.id)
 
+    def correct(self, vertices: Collection[Vertex]) -> None:
+        with self._lock:
+            self._vertices.update((vertex.id, vertex) for vertex in vertices)
+
     def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None:
         with self._lock:
             for identifier in edge_ids:

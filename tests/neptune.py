@@ -165,7 +165,16 @@ class _Upsert:
         return str(self.created.get(Direction.OUT, "")), str(self.id)
 
 
-def _chain(steps: list[list[Any]], size: int, dialect: Dialect) -> Iterator[str]:
+def _chain(every: list[list[Any]], size: int, dialect: Dialect) -> Iterator[str]:
+    steps = []
+    for step in every:
+        if step[:2] != ["option", Merge.on_match]:
+            steps.append(step)
+        elif len(step) != 3 or not isinstance(step[2], dict) or steps[-2][0] != "mergeV":
+            yield "an on_match that is no literal map behind mergeV and its on_create"
+        else:
+            for key, value in step[2].items():
+                yield from _property("mergeV", key, value)
     if len(steps) % 2 == 0 or steps[-1] != ["id"]:
         yield "a chain of merges is merge, option, merge, option, … and ends in id()"
         return

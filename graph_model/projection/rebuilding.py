@@ -34,6 +34,7 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
+from graph_model import labels
 from graph_model.errors import Unavailable
 from graph_model.facts import Edge, ExecutionRow, Facts, Part, Row, Vertex, merge, whole
 from graph_model.identity import digest
@@ -206,6 +207,12 @@ _SUBJECTS_A_STEP: Final = 20
 _DOCUMENTS_A_STEP: Final = 1_000
 _NOTHING: Final = DocumentsSize(0, 0)
 _ELEMENTS_A_STEP: Final = 2_000
+_COMPUTED: Final = (labels.DATASET, labels.EXECUTION_PLAN)
+"""Vertices whose values follow from their id by a translator's rules, which may change: the name
+and the kind of a dataset, the system and the agent of a plan document. The ids of all others, and
+of edges, cover their values, or the fingerprint of their logical plan does. Executions are renewed
+by ``kept_runs``.
+"""
 
 
 class Phase(StrEnum):
@@ -609,8 +616,19 @@ class Rebuild:
     def _record(self, translated: Facts) -> None:
         facts = structure(translated)
         self._runs.wrote(facts.size)
+        self._correct(facts)
         write_facts(self._graph, self._catalogue, facts)
         self._noted.add(ids_of(facts))
+
+    def _correct(self, facts: Facts) -> None:
+        """Give vertices of which the graph says something else their values: a write leaves them as
+        they are. Each is looked at once in a pass.
+        """
+        computed = {each.id: each for each in facts.vertices if each.label in _COMPUTED}
+        if new := self._noted.missing(computed):
+            there = self._graph.vertices(new)
+            if stale := [computed[each.id] for each in there if each != computed[each.id]]:
+                self._graph.correct(stale)
 
     def _sweep(self) -> None:
         page = list(islice(self._scan, _ELEMENTS_A_STEP))

@@ -111,6 +111,11 @@ class GraphWriter(Protocol):
         incomplete plan. The rows of ``facts`` go to the catalogue, not here.
         """
 
+    def correct(self, vertices: Collection[Vertex]) -> None:
+        """Give vertices that exist these values, which a former version said otherwise; their
+        edges stay.
+        """
+
     def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None:
         """Remove edges, then vertices (with the edges still at them); unknown ids: nothing."""
 

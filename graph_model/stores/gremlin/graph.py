@@ -146,6 +146,11 @@ class GremlinWriter:
             return False
         return True
 
+    def correct(self, vertices: Collection[Vertex]) -> None:
+        """See ``stores.graph.GraphWriter.correct``."""
+        for batch in batches(list(vertices), self._dialect, graphbinary.vertex_row):
+            self._in_parts(batch.elements, traversals.correct_vertices)
+
     def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None:
         """See ``stores.graph.GraphWriter.remove``."""
         at_once = self._dialect.remove_elements

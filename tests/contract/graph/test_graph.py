@@ -375,6 +375,23 @@ def test_removing_an_edge_leaves_its_ends(store: Open, star: Facts) -> None:
     assert exact(graph.scan()) == exact(star.vertices)
 
 
+def test_corrected_vertices_have_the_new_values_and_keep_their_edges(
+    store: Open, star: Facts
+) -> None:
+    graph = store()
+    graph.write(star)
+    edges = {each for each in graph.scan() if isinstance(each, Edge)}
+    new = properties({"name": "other", "at": 2**53})
+    others = sorted(star.vertices[2:])
+    corrected = sorted(each._replace(properties=new) for each in star.vertices[:2])
+    graph.correct(corrected)
+    graph.correct([])
+    assert graph.vertices([each.id for each in corrected]) == tuple(corrected)
+    assert graph.vertices([each.id for each in others]) == tuple(others)
+    assert {each for each in graph.scan() if isinstance(each, Edge)} == edges
+    assert graph.count() == (len(star.vertices), len(star.edges))
+
+
 def test_removing_the_unknown_or_nothing_changes_nothing(store: Open) -> None:
     graph, written = store(), plan("daily")
     graph.write(written)

@@ -81,6 +81,11 @@ class ForgetfulGraph:
             raise
         self._owed = None
 
+    def correct(self, vertices: Collection[Vertex]) -> None:
+        """What is kept has these values already: the catalogue that a rebuild fills."""
+        self.catch_up()
+        self._owe(partial(self._engine.correct, vertices))
+
     def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None:
         self.catch_up()
         gone = {*edge_ids, *self._engine.edge_ids_at(vertex_ids)}

@@ -61,6 +61,52 @@ def test_a_rebuild_gives_the_same_and_says_so(expected: tuple[object, object]) -
     headwater.close()
 
 
+@pytest.mark.parametrize("label", [labels.DATASET, labels.EXECUTION_PLAN, labels.EXECUTION])
+def test_values_of_a_former_translator_become_those_of_this_one(
+    label: str, expected: tuple[object, object]
+) -> None:
+    headwater = project(TROUBLE, stepwise=True)
+    former = [
+        each._replace(properties=tuple((key, f"former {value}") for key, value in each.properties))
+        for each in headwater.graph.scan()
+        if isinstance(each, Vertex) and each.label == label
+    ]
+    assert former
+    headwater.graph.correct(former)
+    assert headwater.elements() != expected
+    rebuild(headwater)
+    assert headwater.elements() == expected
+    headwater.close()
+
+
+def test_the_other_elements_say_what_their_ids_do() -> None:
+    """So no translator can give one of them other values: the fingerprint of a plan covers what its
+    operations and edges say, and so do the ids of its operations and edges.
+    """
+    headwater = project(TROUBLE, stepwise=True)
+    seen = set[str]()
+    for each in headwater.graph.scan():
+        values = {key: str(value) for key, value in each.properties}
+        if not isinstance(each, Vertex):
+            plans = {each.out_id, each.in_id, values.get("logical_plan", "")}
+            ends = {identity.kind_of(end) for end in plans}
+            assert not values or ends & {labels.LOGICAL_PLAN, labels.OPERATION}, each
+            continue
+        seen.add(each.label)
+        if each.label == labels.JOB:
+            assert each.id == identity.job_id(values["namespace"], values["name"])
+        elif each.label == labels.COLUMN:
+            assert each.id == identity.column_id(values["dataset_id"], values["path"])
+        elif each.label == labels.LOGICAL_PLAN:
+            assert values["name"].endswith(values["fingerprint"][:8])
+        elif each.label == labels.OPERATION:
+            assert identity.kind_of(values["logical_plan"]) == labels.LOGICAL_PLAN
+        elif each.label == labels.RUN:
+            assert not values
+    assert {labels.JOB, labels.COLUMN, labels.LOGICAL_PLAN, labels.OPERATION} <= seen
+    headwater.close()
+
+
 def test_a_request_while_a_rebuild_ends_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests come on other threads: here one comes right after the note was taken back."""
     headwater = project(TROUBLE, stepwise=False)
