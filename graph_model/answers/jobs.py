@@ -149,7 +149,7 @@ def _plan_item(
     sources: Sources,
     row: LogicalPlanRow,
     last: LastRun | None,
-    read: dict[str, list[str]],
+    read: Mapping[str, Collection[str]],
     references: dict[str, DatasetReference],
 ) -> PlanItem:
     documents = sources.catalogue.execution_plans(logical_plan=row.id, limit=20)
@@ -197,12 +197,12 @@ def job_ends(sources: Sources, jobs: Collection[str]) -> dict[str, JobEnds]:
     page = sources.graph.edges(jobs, Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
     known = {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
     plans = {row.id: row for row in sources.catalogue.logical_plans(known)}
-    fed = sources.graph.edges(plans.keys(), Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
-    cut = {*page.cut, *(plans[plan].job for plan in fed.cut)}
+    fed, cut_plans = _read_by(sources, plans)
+    cut = {*page.cut, *(plans[plan].job for plan in cut_plans)}
     read: dict[str, set[str]] = {job: set() for job in jobs}
     written: dict[str, set[str]] = {job: set() for job in jobs}
-    for edge in fed.edges:
-        read[plans[edge.in_id].job].add(edge.out_id)
+    for plan, ends in fed.items():
+        read[plans[plan].job].update(ends)
     visible: dict[str, set[str]] = {job: set() for job in jobs}
     for row in plans.values():
         written[row.job].update((row.target,) if row.target else ())
@@ -220,15 +220,26 @@ def job_ends(sources: Sources, jobs: Collection[str]) -> dict[str, JobEnds]:
     }
 
 
-def sources_of_plans(sources: Sources, plans: Collection[str]) -> dict[str, list[str]]:
+def sources_of_plans(sources: Sources, plans: Collection[str]) -> dict[str, Collection[str]]:
     """The datasets (ids) that each of these logical plans reads, hidden ones too."""
-    if not plans:
-        return {}
-    page = sources.graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
-    by_plan: dict[str, list[str]] = {}
+    return _read_by(sources, plans)[0]
+
+
+def _read_by(
+    sources: Sources, plans: Collection[str]
+) -> tuple[dict[str, Collection[str]], Collection[str]]:
+    """The same, and the plans of which some are missing; the graph is asked for what no walk has
+    kept.
+    """
+    by_plan: dict[str, Collection[str]] = {**sources.structure.sources.find(plans)}
+    new = sorted(set(plans) - by_plan.keys())
+    if not new:
+        return by_plan, ()
+    page = sources.graph.edges(new, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
+    inputs: dict[str, list[str]] = {}
     for edge in page.edges:
-        by_plan.setdefault(edge.in_id, []).append(edge.out_id)
-    return by_plan
+        inputs.setdefault(edge.in_id, []).append(edge.out_id)
+    return by_plan | inputs, page.cut
 
 
 def _job_item(

@@ -245,8 +245,15 @@ class SentFacets:
 
 def sent_facets(sources: Sources, subjects: Collection[str]) -> dict[str, SentFacets]:
     """Per subject (of ``RunRow``, ``ExecutionRow`` or ``FacetRow``) what its events say, read from
-    the journal; without events that name something hidden.
+    the journal, once for an answer; without events that name something hidden.
     """
+    wanted, known = set(subjects), sources.sent
+    if new := wanted - known.keys():
+        known |= dict.fromkeys(new) | _read_facets(sources, new)
+    return {subject: sent for subject in wanted if (sent := known[subject]) is not None}
+
+
+def _read_facets(sources: Sources, subjects: Collection[str]) -> dict[str, SentFacets]:
     documents = sources.journal.newest_of_subjects(subjects, EVENT_KINDS, MOST_EVENTS_OF_A_RUN)
     sent: dict[str, SentFacets] = {}
     read = [

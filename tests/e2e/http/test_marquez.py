@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from typing import Any
 from urllib.parse import quote
@@ -11,6 +11,7 @@ from uuid import UUID
 import pytest
 from flask.testing import FlaskClient
 
+from graph_model.stores.journal import Journal
 from tests.e2e.small_client import client_of, running
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 
@@ -263,6 +264,22 @@ class CountedGraph:
         if name in ("edges", "neighbours"):
             self.asked.append(name)
         return getattr(self._graph, name)
+
+
+def test_a_graph_reads_the_events_of_a_run_once(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    really = Journal.newest_of_subjects
+
+    def noting(journal: Journal, subjects: Collection[str], *more: Any) -> Any:
+        read.extend(subjects)
+        return really(journal, subjects, *more)
+
+    monkeypatch.setattr(Journal, "newest_of_subjects", noting)
+    graph = get(client, "/lineage", nodeId="job:etl:to b")["graph"]
+    assert graph[-1]["data"]["latestRun"]["facets"] != {}
+    assert len(read) == len(set(read)) == 3
 
 
 def test_a_list_of_jobs_asks_the_graph_for_their_plans_once() -> None:
