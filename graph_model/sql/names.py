@@ -102,7 +102,8 @@ class SqlNames:
         """A name of a column or of an alias."""
         if not isinstance(node, exp.Identifier):
             return self._fold(node if isinstance(node, str) else node.name)
-        name: str = node.this
+        of_session = "##" if node.args.get("global_") else "#" if node.args.get("temporary") else ""
+        name = f"{of_session}{node.this}"  # #orders of T-SQL is another table than orders
         return name if node.quoted and not self._fold_quoted else self._fold(name)
 
     def _of_table(self, node: exp.Expr) -> str:

@@ -772,7 +772,7 @@ class QueryReader(NameReader):
         if len(parts) > 1 and (inner := self._nested(parts, frame)) is not None:
             return inner
         if is_hash(node):
-            self.gap(UNSUPPORTED, f"#{node.name}: a temporary table that another text makes")
+            self.gap(UNSUPPORTED, f"{parts[-1]}: a temporary table that another text makes")
             return SqlRelation((), otherwise=ColumnValue(ANY_COLUMN))
         self.reads[table] = None
         return base_table(table, self.names.columns(table))
@@ -1124,10 +1124,10 @@ def _reads_a_file(function: exp.Expr) -> bool:
 
 
 def is_hash(table: exp.Table) -> bool:
-    """``#t`` of T-SQL, and Redshift's of that name."""
+    """``#t`` and ``##t`` of T-SQL, and Redshift's of that name."""
     named = table.this
     return isinstance(named, exp.Identifier) and (
-        bool(named.args.get("temporary")) or named.name.startswith("#")
+        bool(named.args.get("temporary") or named.args.get("global_")) or named.name.startswith("#")
     )
 
 

@@ -145,7 +145,7 @@ _BEGINNINGS: Final = frozenset(
     {"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "CREATE", "ALTER", "DROP", "TRUNCATE",
      "EXEC", "EXECUTE", "DECLARE", "SET", "IF", "ELSE", "WHILE", "BEGIN", "END", "PRINT", "RETURN",
      "COMMIT", "ROLLBACK", "RAISERROR", "GO", "USE", "THROW", "WAITFOR", "DEALLOCATE", "CLOSE",
-     "OPEN", "FETCH"}
+     "OPEN", "FETCH", "BULK"}
 )  # fmt: skip
 _LOOSE: Final = frozenset({"tsql", "fabric"})
 _DECLARING_INSIDE: Final = frozenset(
@@ -536,6 +536,10 @@ class _Taken:
     def takes(self, word: str, before: str, after: str) -> bool:
         if self._first in _GRANTING:  # GRANT SELECT, UPDATE ON t TO r WITH GRANT OPTION
             return before in {*_GRANTING, ","} or (word, after) == ("WITH", "GRANT")
+        if word == "BULK":  # BULK INSERT t FROM 'path'; else a name
+            return after != "INSERT"
+        if (before, word) == ("BULK", "INSERT"):
+            return True
         if word == "FETCH":
             return before in {"ROW", "ROWS"}  # OFFSET 5 ROWS FETCH NEXT 5 ROWS ONLY
         if word == "ALTER" and self._first == "CREATE" and before == "OR":

@@ -690,12 +690,13 @@ _CHANGING: Final = (["MERGE"], ["UPDATE"], ["DELETE"], ["INSERT"])
 
 
 def _loaded(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect | None:
-    """LOAD DATA INFILE 'path' INTO TABLE t."""
+    """LOAD DATA INFILE 'path' INTO TABLE t, BULK INSERT t FROM 'path'."""
     words = [token.text.upper() for token in piece.tokens]
-    if "INFILE" not in words or "TABLE" not in words:
+    before, into = ("FROM", "INSERT") if words[0] == "BULK" else ("INFILE", "TABLE")
+    if before not in words or into not in words:
         return None
-    path = piece.tokens[min(words.index("INFILE") + 1, len(words) - 1)].text
-    name = "".join(_name_of([token.text for token in piece.tokens[words.index("TABLE") + 1 :]]))
+    path = piece.tokens[min(words.index(before) + 1, len(words) - 1)].text
+    name = "".join(_name_of([token.text for token in piece.tokens[words.index(into) + 1 :]]))
     return statements.loaded(path, exp.to_table(name, dialect=dialect))
 
 
@@ -764,6 +765,7 @@ _SPECIAL: Final = {
     "SET": _search_path,
     "INSERT": _inserted,
     "LOAD": _loaded,
+    "BULK": _loaded,
     "RENAME": _renamed,
     "EXCHANGE": _exchanged,
 }
