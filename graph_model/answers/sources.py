@@ -151,7 +151,7 @@ class JoinedColumns:
         """
         if (name := self._structure.joined.find((column,)).get(column)) is not None:
             return name
-        tables = set(self._catalogue.tables_with_gap(labels.OPEN_COLUMNS, MOST_OPEN_TABLES))
+        tables = set(self._catalogue.tables_with_open_columns(MOST_OPEN_TABLES))
         if tables:
             tables |= {
                 place for name, place in self._catalogue.names_around(tables) if name in tables

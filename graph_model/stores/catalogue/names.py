@@ -36,6 +36,7 @@ from graph_model.stores.catalogue.reading import (
 from graph_model.stores.catalogue.tables import (
     STORAGE_OF,
     STORAGES,
+    WITH_OPEN_COLUMNS,
     columns,
     datasets,
     execution_plans,
@@ -197,16 +198,15 @@ class NodeLookup(CatalogueReader):
         """
         return tuple(LogicalPlanRow(*row) for row in self._rows_for(_OF_JOBS, jobs))
 
-    def tables_with_gap(self, code: str, limit: int) -> tuple[str, ...]:
-        """The first ``limit`` datasets (ids) that plans with a gap of this code write.
+    def tables_with_open_columns(self, limit: int) -> tuple[str, ...]:
+        """The first ``limit`` datasets (ids) that plans with the gap ``open-columns`` write.
 
-        Reads every plan: only an id that nothing else knows leads here, so no index is kept for it.
+        From an index that holds only such plans.
         """
         plan = logical_plans.c
-        having = plan.gaps.contains(f'"{code}"', autoescape=True)
-        asked = sa.select(plan.target).where(plan.target != "", having).distinct()
+        asked = sa.select(plan.target).where(plan.target > "", sa.text(WITH_OPEN_COLUMNS))
         with self._read() as connection:
-            rows = connection.execute(asked.order_by(plan.target).limit(limit))
+            rows = connection.execute(asked.distinct().order_by(plan.target).limit(limit))
             return tuple(rows.scalars())
 
     def reading_plans(self, jobs: Collection[str], limit: int) -> dict[str, tuple[str, ...]]:

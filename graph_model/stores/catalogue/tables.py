@@ -94,7 +94,7 @@ def _texts_in(content: Any) -> Iterator[str]:
             waiting += part.values() if isinstance(part, dict) else part
 
 
-VERSION: Final = 21
+VERSION: Final = 22
 """Tables of an older version are emptied: the catalogue is made from the journal anyway. A further
 index needs no version: a start makes it.
 """
@@ -189,10 +189,14 @@ jobs = _table(
     search=_NAME_AND_TEXT,
 )
 
+#: Of plans with the gap: not LIKE, whose % drivers read as a place for a value.
+WITH_OPEN_COLUMNS: Final = f"replace(gaps, '\"{labels.OPEN_COLUMNS}\"', '') <> gaps"
+
 logical_plans = _table(
     LogicalPlanRow,
     "catalogue_logical_plans",
     _partial_index("catalogue_logical_plans_that_read", "job", "id", where="target = ''"),
+    _partial_index("catalogue_logical_plans_that_are_open", "target", where=WITH_OPEN_COLUMNS),
     ids="id job target",
 )
 

@@ -355,7 +355,7 @@ def test_the_plans_of_jobs_that_write_nothing_come_by_id_up_to_a_limit(
     assert found == {job: ids for job, ids in expected.items() if ids}
 
 
-def test_the_tables_that_plans_with_a_gap_write(catalogue: Catalogue) -> None:
+def test_the_tables_that_plans_with_open_columns_write(catalogue: Catalogue) -> None:
     gaps = {"lp-1": ("ds-2", "open-columns"), "lp-2": ("ds-1", "open-columns"),
             "lp-3": ("ds-2", "open-columns"), "lp-4": ("ds-3", "open_columns"),
             "lp-5": ("", "open-columns"), "lp-6": ("ds-4", "more-open-columns")}  # fmt: skip
@@ -363,8 +363,8 @@ def test_the_tables_that_plans_with_a_gap_write(catalogue: Catalogue) -> None:
         LogicalPlanRow(plan, "job-1", "f", target, "", "[]", json.dumps([[code, "x"]]))
         for plan, (target, code) in gaps.items()
     )
-    assert catalogue.tables_with_gap("open-columns", 9) == ("ds-1", "ds-2")
-    assert catalogue.tables_with_gap("open-columns", 1) == ("ds-1",)
+    assert catalogue.tables_with_open_columns(9) == ("ds-1", "ds-2")
+    assert catalogue.tables_with_open_columns(1) == ("ds-1",)
 
 
 def test_one_uri_is_found_in_every_scope(catalogue: Catalogue) -> None:
@@ -1104,6 +1104,7 @@ def on_file(tmp_path: Path) -> Iterator[tuple[Catalogue, sa.Engine]]:
         (lambda c: c.fields([("ds-1", "a")]), "catalogue_columns_by_dataset"),
         (lambda c: c.columns_of(["ds-1"], 5), "catalogue_columns_by_dataset"),
         (lambda c: c.reading_plans(["job-1"], 5), "catalogue_logical_plans_that_read"),
+        (lambda c: c.tables_with_open_columns(5), "catalogue_logical_plans_that_are_open"),
         (lambda c: c.location_of("n", 5), "catalogue_names_by_name"),
         (lambda c: c.newest_schemas(["ds-1"], 5), "catalogue_schema_uses_by_dataset"),
         (
