@@ -470,11 +470,12 @@ function comparedTime(change, name, words) {
 }
 
 const STATES = Object.freeze([
+  ['all', 'Reports'],
   ['failed', 'Failed'],
   ['waiting', 'Waiting'],
   ['pending', 'Pending'],
   ['projected', 'In the graph'],
-  ['all', 'All'],
+  ['commands', 'Commands'],
 ]);
 
 const ENDED = Object.freeze([

@@ -10,7 +10,7 @@ import { isLegible, openingOf, SMALLEST, towards, wholeOf } from './framing.js';
 import { createLinks, portsOf } from './links.js';
 import { NO_HUES } from './box-style.js';
 import { routeLinks } from './routes.js';
-import { FADED, handleAt, LEGIBLE, paint, paintLane } from './shapes.js';
+import { FADED, handleAt, LEGIBLE, paint, paintLane, placeOfHandle } from './shapes.js';
 
 /** The pointer rests so long, in ms, before the item under it lights up. */
 const HOVER_WAIT = 140;
@@ -212,6 +212,12 @@ export function createGraph(container, palette, listener) {
     return state.model ? handleAt(state.model, x, y, network.getScale()) : null;
   }
 
+  /** Where a handle is inside the container, in pixels. */
+  function pointOf(handle) {
+    const place = state.model && placeOfHandle(state.model, handle, network.getScale());
+    return place ? network.canvasToDOM(place) : null;
+  }
+
   /** Everything, at any scale. */
   function fitAll() {
     const around = state.model && bounds(state.model);
@@ -343,7 +349,7 @@ export function createGraph(container, palette, listener) {
     return !around || isLegible(around, sizeOf(container), legible(model));
   }
 
-  return { show, follow, select, light, fits, reveal, zoom, moveTo, fit: fitAll, repaint };
+  return { show, follow, select, light, fits, reveal, pointOf, zoom, moveTo, fit: fitAll, repaint };
 }
 
 /**

@@ -333,6 +333,18 @@ export function handlesOf(box, scale, flow = '') {
 }
 
 /**
+ * Where the handle on one side of a box is.
+ * @param {import('../data/model.js').Model} model
+ * @param {{id: string, side: 'upstream'|'downstream'}} handle
+ * @param {number} scale of the canvas
+ * @returns {{x: number, y: number}|undefined}
+ */
+export function placeOfHandle(model, { id, side }, scale) {
+  const box = model.boxes.get(id);
+  return box && handlesOf(box, scale, model.flow).find((handle) => handle.side === side);
+}
+
+/**
  * The handle under a point.
  * @param {import('../data/model.js').Model} model
  * @param {number} x

@@ -37,6 +37,8 @@ export function createLoading({ navigation, api, key, frame, picture, screen, to
   const { state, go } = navigation;
   let question = 0;
   let retryTimer = 0;
+  /** A handle was pressed, and what it opens has not come yet. */
+  let pressed = false;
   /** @type {Date|null} since when the server has not answered */
   let away = null;
 
@@ -51,7 +53,10 @@ export function createLoading({ navigation, api, key, frame, picture, screen, to
       if (SUBJECT.some((field) => from[field] !== to[field])) screen.forget();
       return load();
     }
-    if (from.opened !== to.opened) return load();
+    if (from.opened !== to.opened) {
+      pressed = to.opened.length > from.opened.length;
+      return load();
+    }
     if (from.hue !== to.hue) screen.repaint();
     if (from.fans !== to.fans) screen.redraw(false);
     if (from.rows !== to.rows || from.find !== to.find) screen.redraw(true);
@@ -98,6 +103,7 @@ export function createLoading({ navigation, api, key, frame, picture, screen, to
     page.notes = [...(page.notes ?? []), ...refused.map(refusalBanner)];
     if (model && page.counts) page.subtitle = page.counts(model);
     away = null;
+    pressed = false;
     screen.show(page, view);
     onLoaded();
   }
@@ -145,6 +151,7 @@ export function createLoading({ navigation, api, key, frame, picture, screen, to
       places.notes.prepend(banner);
       frame.announce(banner.textContent ?? '');
     }
+    if (pressed) picture.made()?.stage.complain('The server does not answer. This side opens once it does.');
     awaitServer();
   }
 

@@ -31,6 +31,7 @@ export const places = Object.freeze({
   legend: at('legend'),
   minimap: byId('minimap', HTMLCanvasElement),
   tooltip: at('tooltip'),
+  complaint: at('complaint'),
   notice: at('notice'),
   divider: at('divider'),
   below: at('below'),

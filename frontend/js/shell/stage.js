@@ -34,6 +34,9 @@ import { places } from './places.js';
  * @property {(text: string) => void} announce
  */
 
+/** Between a handle and what is said at it, in pixels. */
+const BESIDE = 14;
+
 /** So many matches are drawn, whatever is folded. */
 const MOST_PINNED = 50;
 
@@ -48,6 +51,8 @@ export function createStage({ state, go }, listener) {
   let listed = null;
   /** @type {State|null} of the picture that stands on the canvas */
   let pictured = null;
+  /** Said at the handle that was pressed last. */
+  let complaint = '';
   let palette = colours();
   /** Of the whole picture, folded boxes included. */
   let hues = NO_HUES;
@@ -63,7 +68,10 @@ export function createStage({ state, go }, listener) {
     onOpen: listener.onOpen,
     onHandle: (id, side, whole) => listener.onHandle({ id, side, whole }),
     onHover: (id, point) => tooltip(id && drawn ? find(drawn, id) : undefined, point),
-    onMove: (seen) => drawn && minimap.draw(drawn, palette, seen),
+    onMove: (seen) => {
+      if (drawn) minimap.draw(drawn, palette, seen);
+      followComplaint();
+    },
   });
 
   /**
@@ -76,8 +84,29 @@ export function createStage({ state, go }, listener) {
     const opened = again && pictured?.opened !== state().opened;
     const before = new Set(drawn?.boxes.keys());
     pictured = state();
+    complaint = '';
     draw(heading, model, again);
     if (opened) followOpened(before);
+  }
+
+  /** What is said at the pressed handle stays there while the picture moves. */
+  function followComplaint() {
+    const pressed = readOpened(state().opened).at(-1);
+    const point = complaint && pressed ? graph.pointOf(pressed) : null;
+    const box = places.complaint;
+    box.hidden = !point;
+    box.textContent = complaint;
+    if (!point) return;
+    const { clientWidth, clientHeight } = places.stage;
+    const left = Math.min(Math.max(0, point.x - box.offsetWidth / 2), clientWidth - box.offsetWidth);
+    const below = point.y + BESIDE + box.offsetHeight <= clientHeight;
+    box.style.transform = `translate(${left}px, ${below ? point.y + BESIDE : point.y - BESIDE - box.offsetHeight}px)`;
+  }
+
+  /** @param {string} words  why the pressed handle has opened nothing; empty: it has */
+  function complain(words) {
+    complaint = words;
+    followComplaint();
   }
 
   /** @param {Set<string>} before the boxes before a handle was pressed */
@@ -161,6 +190,7 @@ export function createStage({ state, go }, listener) {
   /** The old picture must not stand under a new name. */
   function clear() {
     drawn = pictured = null;
+    complain('');
   }
 
   return {
@@ -168,6 +198,7 @@ export function createStage({ state, go }, listener) {
     drawn: () => drawn,
     look: () => ({ palette, hues }),
     show,
+    complain,
     draw,
     followForm,
     followSelection,

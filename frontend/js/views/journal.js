@@ -21,7 +21,7 @@ export const journal = {
    */
   async load(context) {
     const { state, api } = context;
-    const wanted = { state: state.state === 'all' ? '' : state.state, limit: PAGE };
+    const wanted = { ...chosenOf(state.state), limit: PAGE };
     const [summary, list] = await getAll(
       api,
       [
@@ -47,6 +47,17 @@ export const journal = {
     };
   },
 };
+
+/**
+ * What people commanded is listed by itself, unless it is still to be done: a removed sample leaves no rows among
+ * the reports.
+ * @param {string} state of the link
+ */
+function chosenOf(state) {
+  if (state === 'commands') return { kind: 'command' };
+  if (state === 'all') return { besides: 'command' };
+  return state === 'projected' ? { state, besides: 'command' } : { state };
+}
 
 function draw(context, summary, list, refused) {
   return element(

@@ -527,7 +527,7 @@ _KNOWN: dict[str, set[str]] = {
     "/graph/jobs/*/changes": {"at", "since", "depth", "limit"},
     "/graph/datasets/*/versions": {"at", "limit", "cursor"},
     "/graph/datasets/*/changes": {"at", "since", "depth", "limit"},
-    "/journal": {"state", "kind", "limit", "cursor", "summary"},
+    "/journal": {"state", "kind", "besides", "limit", "cursor", "summary"},
     "/journal/refused": {"limit"},
     "/journal/*": set(),
     "/graph/columns/*": {"at"},

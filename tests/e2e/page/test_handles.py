@@ -162,3 +162,25 @@ def test_a_table_half_in_view_is_painted(browser: Browser) -> None:
         ground = page.screenshot(clip=FloatRect(x=right - 9, y=top - 60, width=4, height=4))
         assert count_different_pixels(browser, inside, ground) == 16
     headwater.close()
+
+
+def test_an_outage_is_said_at_the_handle_that_was_pressed(page: Page) -> None:
+    page.goto(MIDDLE)
+    wait_for(page)
+    canvas, complaint = page.get_by_test_id("canvas"), page.get_by_test_id("complaint")
+    expect(complaint).to_be_hidden()
+    at = corner(page, "c")
+    page.context.set_offline(True)
+    page.mouse.click(*at)
+    wait_for(page, "away")
+    expect(complaint).to_contain_text("opens once it does")
+    said = complaint.bounding_box()
+    assert said is not None
+    assert said["x"] <= at[0] <= said["x"] + said["width"]
+    assert 0 < said["y"] - at[1] < 40
+    page.get_by_test_id("zoom-out").click()
+    expect(complaint).to_be_visible()
+    page.context.set_offline(False)
+    wait_for(page)
+    expect(canvas).to_have_attribute("data-nodes", "9")
+    expect(complaint).to_be_hidden()

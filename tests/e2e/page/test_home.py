@@ -195,3 +195,8 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
     page.goto("/")
     page.get_by_test_id("remove-sample").click()
     expect(page.get_by_test_id("first-visit")).to_be_visible(timeout=60_000)
+    page.goto("/?view=journal&state=all")
+    wait_for(page)
+    expect(page.get_by_text("No documents in this state.")).to_be_visible()
+    page.get_by_test_id("state-commands").click()
+    expect(page.get_by_test_id("journal-items")).to_contain_text("command")
