@@ -247,6 +247,8 @@ def holders(path: str) -> list[str]:
 
     Of structs the outermost 64: a name of a million dots has no more.
     """
+    if "." not in path:  # most columns
+        return [path]
     segments = naming.split_path(path)
     outer = range(min(len(segments) - 1, _MOST_HOLDERS), 0, -1)
     return [path, *(naming.column_path(segments[:length]) for length in outer)]

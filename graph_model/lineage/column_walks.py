@@ -181,8 +181,9 @@ class StepHops:
             written = step.logical_plan, column_id((step.target, holder))
             edges = self._derivations.get(written, ())
             if holder == path:
-                named = (edge for edge in edges if edge.out_id in names)
-                yield from (_Flow(edge, names[edge.out_id][1], own=True) for edge in named)
+                for edge in edges:
+                    if edge.out_id in names:
+                        yield _Flow(edge, names[edge.out_id][1], own=True)
             elif edges:
                 sources = self._sources_by_field(written).of(path[len(holder) + 1 :])
                 flows = {

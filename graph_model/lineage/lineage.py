@@ -488,9 +488,10 @@ class Lineage:
         for direction in part.directions:
             walk = columns.upstream if direction == Direction.UPSTREAM else columns.downstream
             walk(names, part, findings, optional)
-        jobs = self.history.plans.jobs_of(_plans_behind(findings) | _plans_behind(seen))
-        more = {jobs.get(plan, "") for plan in _plans_behind(findings)}
-        known = {jobs.get(plan, "") for plan in _plans_behind(seen)}
+        behind, behind_seen = _plans_behind(findings), _plans_behind(seen)
+        jobs = self.history.plans.jobs_of(behind | behind_seen)
+        more = {jobs.get(plan, "") for plan in behind}
+        known = {jobs.get(plan, "") for plan in behind_seen}
         return NotSeen(
             len(findings.datasets - seen.datasets - set(self._hidden)),
             len(more - known - set(self._hidden)),
