@@ -31,19 +31,16 @@ class CatalogName:
         return f"{self.authority}/{column_path(self.parts)}"
 
 
-def catalog_table(
-    database: str | None,
-    table: str,
-    authority: str = "spark_catalog",
-    rules: Rules = DEFAULT_RULES,
-) -> str:
-    """The URI of a table in a catalog, folded as Spark folds names.
+def catalog_table(database: str | None, table: str, rules: Rules = DEFAULT_RULES) -> str:
+    """The URI of a table in a catalog, folded as Spark folds names; in ``spark_catalog``, unless
+    the table's name has another one.
 
     With a database the table is one name, dots included; without one the table may be qualified
     (``spark_catalog.hr.t``), and an unqualified one is in ``default``; ``hr.t.snapshots`` is about
     a table of the session's own catalog. A path as the table name
     (delta.`/lake/t`) gives that path. Both may be back-quoted.
     """
+    authority = "spark_catalog"
     if database:
         parts = (*split_path(database), _unquoted(table))
     else:

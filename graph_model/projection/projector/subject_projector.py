@@ -208,14 +208,11 @@ class SubjectProjector:
         kept = [states.get(document.position) for document in documents]
         return self._rules.translation, effects, kept
 
-    def _outline(
-        self, subject_keys: Sequence[str], outline: Outline | None = None
-    ) -> tuple[Sequence[str], Outline]:
+    def _outline(self, subject_keys: Sequence[str]) -> tuple[Sequence[str], Outline]:
         """The first subjects that fit into memory together (at least one), with their outline; a
         subject with many new events has only the first of them in it.
         """
-        if outline is None:
-            outline = self._stores.outline(subject_keys, NEW_A_ROUND)
+        outline = self._stores.outline(subject_keys, NEW_A_ROUND)
         while len(subject_keys) > 1 and self._is_full(outline):
             subject_keys = subject_keys[: len(subject_keys) // 2]
             outline = self._stores.outline(subject_keys, NEW_A_ROUND)

@@ -71,13 +71,7 @@ class JournalStates(JournalConnection):
         """
         self.conclude([(positions, state, reason)])
 
-    def reopen(
-        self,
-        *,
-        states: Collection[DocumentState],
-        subject: str | None = None,
-        first: int = 1,
-    ) -> int:
+    def reopen(self, *, states: Collection[DocumentState], first: int = 1) -> int:
         """Set documents in these states back to PENDING (replay, rebuild). Returns how many.
 
         With ``first`` only documents at this position or after it. Documents that were PROJECTED
@@ -96,8 +90,6 @@ class JournalStates(JournalConnection):
             .where(documents.c.state.in_(closed), documents.c.position >= first)
             .values(state=DocumentState.PENDING.value, reason=_reopened)
         )
-        if subject is not None:
-            return self._update(statement.where(documents.c.subject == subject))
         return sum(
             self._update(statement.where(documents.c.position.between(low, high)))
             for low, high in self._ranges()

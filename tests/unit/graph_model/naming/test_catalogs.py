@@ -32,7 +32,7 @@ def test_a_table_of_a_catalog_has_one_uri(database, table, uri):
 
 
 def test_a_catalog_of_its_own_is_the_authority():
-    assert catalog_table("hr", "t", "Lakehouse") == "lakehouse/hr.t"
+    assert catalog_table(None, "Lakehouse.hr.t") == "lakehouse/hr.t"
 
 
 @pytest.mark.parametrize(
