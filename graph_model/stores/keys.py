@@ -27,7 +27,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -317,35 +317,19 @@ class SqlKeys:
 
 
 def _row(key: Key) -> dict[str, Any]:
+    """A column has the name of its field."""
     return {
-        "id": key.id,
-        "name": key.name,
+        **asdict(key),
         "roles": ",".join(sorted(role.value for role in key.roles)),
-        "scope": key.scope,
-        "rate_per_minute": key.rate_per_minute,
-        "digest": key.digest,
-        "last_four": key.last_four,
-        "created_at": key.created_at,
-        "revoked_at": key.revoked_at,
         "any_scope": int(key.any_scope),
         "signs": int(key.signs),
     }
 
 
-def _key(row: Any) -> Key:
-    return Key(
-        id=row.id,
-        name=row.name,
-        roles=frozenset(Role(role) for role in row.roles.split(",")),
-        scope=row.scope,
-        rate_per_minute=row.rate_per_minute,
-        digest=row.digest,
-        last_four=row.last_four,
-        created_at=row.created_at,
-        revoked_at=row.revoked_at,
-        any_scope=bool(row.any_scope),
-        signs=bool(row.signs),
-    )
+def _key(row: sa.Row[Any]) -> Key:
+    fields = dict(row._mapping)
+    fields["roles"] = frozenset(Role(role) for role in row.roles.split(","))
+    return Key(**fields | {"any_scope": bool(row.any_scope), "signs": bool(row.signs)})
 
 
 # --- lines of a backup ---------------------------------------------------------------------------
