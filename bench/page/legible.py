@@ -33,7 +33,8 @@ CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...rest) {
     const wide = this.measureText(text).width * this.getTransform().a;
     const letters = parseFloat(/([\\d.]+)px/.exec(this.font)[1]) * this.getTransform().a;
     const inside = at.x >= 0 && at.y >= 0 && at.x + wide <= this.canvas.width && at.y <= this.canvas.height;
-    window.written.push([text, letters / devicePixelRatio, inside]);
+    const seen = at.x + wide > 0 && at.y + letters / 2 > 0 && at.x < this.canvas.width && at.y - letters / 2 < this.canvas.height;
+    window.written.push([text, letters / devicePixelRatio, inside, seen]);
   }
   return real.call(this, text, x, y, ...rest);
 };
@@ -47,7 +48,9 @@ CanvasRenderingContext2D.prototype.clearRect = function (...given) {
 
 @dataclass(frozen=True)
 class Sight:
-    """Of the drawn names those read at first sight, and those in the window at all."""
+    """Of the names of a picture those read at first sight, and those of which a part is in the
+    window: a name that is cut by its edge, or by its own box, is seen and not read.
+    """
 
     names: int
     read: int
@@ -62,13 +65,23 @@ def look(page: Page, link: str) -> Sight:
     page.goto(f"{link}&as=list")
     wait_for(page)
     names = _names(page)
-    whole = [(_squeezed(text), height) for text, height, inside in written if inside]
-    lines = dict(whole)
-    for (one, height), (other, _) in pairwise(whole):
-        lines.setdefault(one + other, height)
-    read = sum(lines.get(name, 0.0) >= _LEAST for name in names)
-    starts = {_squeezed(text)[:4] for text, *_ in written}
-    return Sight(len(names), read, sum(name[:4] in starts for name in names))
+    whole = _heights([(text, height) for text, height, inside, _ in written if inside])
+    part = _heights([(text, height) for text, height, _, seen in written if seen])
+    read = sum(whole.get(name, 0.0) >= _LEAST for name in names)
+    cut = [text.partition("…") for text in part if "…" in text]
+    seen = sum(name in part or _stands_for(cut, name) for name in names)
+    return Sight(len(names), read, seen)
+
+
+def _heights(written: list[tuple[str, float]]) -> dict[str, float]:
+    """Of names on one line or broken over two, without spaces."""
+    lines = [(_squeezed(text), height) for text, height in written]
+    return dict(lines) | {one + other: height for (one, height), (other, _) in pairwise(lines)}
+
+
+def _stands_for(cut: list[tuple[str, str, str]], name: str) -> bool:
+    """Whether one of the cut names is this one: ``orde…ems`` => ``order_items``."""
+    return any(name.startswith(begin) and name.endswith(end) for begin, _, end in cut)
 
 
 def _names(page: Page) -> list[str]:
