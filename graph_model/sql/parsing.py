@@ -366,6 +366,7 @@ def _without_hints(tokens: Sequence[Token]) -> Sequence[Token]:
     """``INSERT INTO t WITH (TABLOCK) (a) SELECT …`` => ``INSERT INTO t (a) SELECT …``."""
     words = _keywords(tokens)
     place = words.index("INTO") + 2 if "INTO" in words[:12] else len(words)
+    place += words[place - 1 : place] == ["#"]  # #t of T-SQL
     while words[place : place + 1] == ["."]:
         place += 2
     if words[place : place + 2] != ["WITH", "("] or words[:1] not in (["INSERT"], ["WITH"]):
@@ -410,6 +411,7 @@ def _without_variables(tokens: Sequence[Token], dialect: str) -> Sequence[Token]
             end = _behind_names(tokens, place + 1)
             several = any(token.text == "," for token in tokens[place:end])
             first = place == 1 and dialect in _WITH_VARIABLES_FIRST
+            first = first or _keywords(tokens[place + 1 : place + 2]) == ["STRICT"]
             if several or first or dialect not in _INTO_TABLES:
                 return [*tokens[:place], *tokens[end:]]
             break
@@ -685,7 +687,7 @@ def _name(words: Sequence[Word], place: int) -> Iterator[exp.Identifier]:
     while place < len(words) and words[place].keyword in _BEFORE_NAMES:
         place += 1
     parts: list[Word] = []
-    while place < len(words):
+    while place < len(words) and words[place].text != "#":  # a temporary table
         in_brackets = [word.text for word in words[place : place + 3 : 2]] == ["[", "]"]
         part = words[place + in_brackets]
         if not _is_name(part):

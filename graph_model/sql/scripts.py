@@ -11,7 +11,7 @@ written there. What is put together as text when it runs is a piece of its own: 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Final, NamedTuple
 
@@ -126,7 +126,7 @@ _BEFORE_KINDS: Final = frozenset(
 _RUN_LATER: Final = frozenset({"TASK", "PIPE"})
 _WRITING: Final = frozenset({"BEGIN", "INSERT", "UPDATE", "DELETE", "MERGE"})
 #: Variables that a routine has without declaring them.
-_OF_ROUTINES: Final = frozenset({"sqlerrm", "sqlstate", "sqlcode", "found", "tg_op"})
+_OF_ROUTINES: Final = frozenset({"sqlerrm", "sqlstate", "sqlcode", "found", "tg_op", "new", "old"})
 _TRANSACTION_WORDS: Final = frozenset({"TRANSACTION", "TRAN", "WORK"})
 _TRANSACTION: Final = frozenset({"TRANSACTION", "TRAN", "WORK", "READ", "ISOLATION", ";", ""})
 #: Statements without lineage: to the next semicolon, or the next statement of T-SQL.
@@ -138,14 +138,14 @@ _WITHOUT: Final = frozenset(
      "RESET", "DISCARD", "LISTEN", "NOTIFY", "CHECKPOINT", "OPTIMIZE", "MSCK REPAIR", "REINDEX",
      "CLUSTER", "DENY", "CLEAR", "FLUSH", "LOCK TABLES", "UNLOCK TABLES",
      "LET", "LIST", "LS", "REMOVE", "PUT", "DECLARE", "SIGNAL", "RESIGNAL", "DELIMITER", "ADD",
-     "UNCACHE"}
+     "UNCACHE", "UPDATE STATISTICS"}
 )  # fmt: skip
 #: Words of T-SQL that begin a statement, wherever they stand.
 _BEGINNINGS: Final = frozenset(
     {"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "CREATE", "ALTER", "DROP", "TRUNCATE",
      "EXEC", "EXECUTE", "DECLARE", "SET", "IF", "ELSE", "WHILE", "BEGIN", "END", "PRINT", "RETURN",
      "COMMIT", "ROLLBACK", "RAISERROR", "GO", "USE", "THROW", "WAITFOR", "DEALLOCATE", "CLOSE",
-     "OPEN", "FETCH", "BULK"}
+     "OPEN", "FETCH", "BULK", "UPDATE STATISTICS"}
 )  # fmt: skip
 _LOOSE: Final = frozenset({"tsql", "fabric"})
 _DECLARING_INSIDE: Final = frozenset(
@@ -165,6 +165,7 @@ class _Splitter:
         self._variables = variables
         self._inside = inside  # a procedure's body: EXECUTE is dynamic, BEGIN a block
         self._loose = dialect in _LOOSE
+        self._making = {"CREATE", "ALTER"} if self._loose else {"CREATE"}
         self._place = 0
         self._blocks = 0
 
@@ -203,10 +204,10 @@ class _Splitter:
                 self._place += 1
         elif reading is not None:
             yield from reading(self)
-        elif word == "CREATE" and (kind := self._created()) in _ROUTINES:
+        elif word in self._making and (kind := self._created()) in _ROUTINES:
             yield from self._routine(kind)
         elif word == "CREATE" and kind == "PACKAGE":
-            self._package()
+            yield from self._package()
         elif word in _SUBPROGRAMS and self._inside:
             yield from self._routine(word)
         elif word == "CREATE" and kind in _RUN_LATER:  # CREATE TASK x … AS INSERT INTO …
@@ -340,6 +341,12 @@ class _Splitter:
         else:
             self._past({"LOOP", "DO"})
 
+    def _for_all(self) -> Iterator[ScriptPiece]:
+        """``FORALL i IN 1..l.COUNT INSERT …``: its statement is read on."""
+        while not self._ends() and self._word() not in {*_MAIN, "EXECUTE", ";"}:
+            self._place += 1
+        yield from ()
+
     def _past(self, words: set[str]) -> None:
         """Behind the next of the words; a semicolon ends the search."""
         depth = cases = 0
@@ -358,8 +365,9 @@ class _Splitter:
         yield from ()
 
     def _exception(self) -> Iterator[ScriptPiece]:
-        """``EXCEPTION WHEN others THEN``."""
-        self._past({"THEN"}) if self._word(1) == "WHEN" else self._skip_one()
+        """``EXCEPTION WHEN others THEN``, and each further WHEN."""
+        within = "WHEN" in {self._word(), self._word(1)}
+        self._past({"THEN"}) if within else self._skip_one()
         yield from ()
 
     def _skip_one(self) -> None:
@@ -382,13 +390,21 @@ class _Splitter:
             self._to_end()
             return
         self._place += 1
-        self._declared()
+        yield from self._declared()
 
-    def _declared(self) -> None:
-        """The head of a block: names, each with a type, up to BEGIN."""
+    def _declared(self) -> Iterator[ScriptPiece]:
+        """The head of a block: names, each with a type, up to BEGIN. A cursor reads its query."""
         named: set[str] = set()
         while not self._ends() and self._word() not in {"BEGIN", *_SUBPROGRAMS}:
-            named.add(self._tokens[self._place].text.lower())
+            words = [self._word(), self._word(1), self._word(2), self._word(3)]
+            place = self._place + (words[0] == "CURSOR")  # CURSOR c IS SELECT …, c CURSOR FOR …
+            named.add(self._tokens[min(place, len(self._tokens) - 1)].text.lower())
+            if "CURSOR" in words and ";" not in words[: words.index("CURSOR")]:
+                self._variables |= named | (self._parameters() if words[2] == "(" else frozenset())
+                while not self._ends() and self._word() not in {"SELECT", "WITH", ";"}:
+                    self._place += 1
+                if self._word() != ";":
+                    yield from self._statement()
             self._to_end()
             self._place += 1
         self._variables |= named
@@ -463,15 +479,15 @@ class _Splitter:
         self._inside = True
         self._variables |= names | _OF_ROUTINES
         if self._dialect in _DECLARING_WITHOUT_A_WORD and self._word() != "BEGIN":
-            self._declared()
+            yield from self._declared()
 
-    def _package(self) -> None:
+    def _package(self) -> Iterator[ScriptPiece]:
         """To the first procedure of a package of Oracle; a package without a body has none."""
         while not self._ends() and self._word() not in {"AS", "IS"}:
             self._place += 1
         self._place += 1
         self._inside = True
-        self._declared()
+        yield from self._declared()
 
     def _is_in_head(self) -> bool:
         """Before AS; ``EXECUTE AS CALLER`` is within. One statement may follow FOR EACH ROW."""
@@ -532,6 +548,7 @@ class _Taken:
         self._first = first
         self._main = first
         self._selects = first in {"INSERT", "CREATE", "DECLARE"}
+        self._sets = True
 
     def takes(self, word: str, before: str, after: str) -> bool:
         if self._first in _GRANTING:  # GRANT SELECT, UPDATE ON t TO r WITH GRANT OPTION
@@ -546,11 +563,14 @@ class _Taken:
             return True
         if word == "MERGE" and after in {"JOIN", "INTO"} and before not in {"", ";"}:
             return after == "JOIN"
-        if self._main == "MERGE" or self._first in {"ALTER"} or word == before:
+        if self._main == "MERGE" or word == before:
             return word != "GO"
+        if self._first == "ALTER" and (taken := _IN_ALTER.get(word)) is not None:
+            return taken(before, after)
         if word == "WITH":
+            self._selects = self._selects or before == "AS"  # ALTER VIEW v AS WITH …
             return (
-                after in {"(", "TIES"}
+                after in {"(", "TIES", "CHECK", "NOCHECK"}
                 or before in {"AS", ","}
                 or self._first in {"CREATE", "INSERT"}
             )
@@ -558,7 +578,8 @@ class _Taken:
             return True
         if word in {"IF", "END"}:
             return word == "IF" and self._first in {"DROP", "CREATE"}
-        if self._main == "UPDATE" and word == "SET":
+        if self._main == "UPDATE" and word == "SET" and self._sets:
+            self._sets = False  # UPDATE t SET a = 1 SET @n = @@ROWCOUNT
             return True
         if self._first == "WITH" and self._main == "WITH" and word in _MAIN:
             self._main = word
@@ -570,6 +591,20 @@ class _Taken:
         return word == "UPDATE" and after == "("
 
 
+_DROPPED: Final = frozenset(
+    {"TABLE", "VIEW", "INDEX", "PROCEDURE", "PROC", "FUNCTION", "TRIGGER", "SCHEMA", "SYNONYM"}
+)
+#: Of ALTER TABLE t ALTER COLUMN a, DROP COLUMN IF EXISTS a, SET (…), ON DELETE CASCADE: whether a
+#: word between these two belongs to it.
+_IN_ALTER: Final[Mapping[str, Callable[[str, str], bool]]] = {
+    "ALTER": lambda _, after: after == "COLUMN",
+    "DROP": lambda _, after: after not in _DROPPED,
+    "IF": lambda before, _: before in {"COLUMN", "CONSTRAINT", *_DROPPED},
+    "SET": lambda before, after: after == "(" or before in {"DELETE", "UPDATE", "ON"},
+    "DELETE": lambda before, _: before == "ON",
+    "UPDATE": lambda before, _: before == "ON",
+    "EXECUTE": lambda before, _: before == "WITH",
+}
 _GRANTING: Final = frozenset({"GRANT", "REVOKE", "DENY"})
 _MAIN: Final = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"})
 _READINGS: Final = {
@@ -583,6 +618,9 @@ _READINGS: Final = {
     "ELSEIF": _Splitter._condition,
     "WHILE": _Splitter._condition,
     "FOR": _Splitter._for,
+    "FOREACH": _Splitter._for,
+    "FORALL": _Splitter._for_all,
+    "CASE": _Splitter._condition,
     "ELSE": _Splitter._skip_word,
     "THEN": _Splitter._skip_word,
     "LOOP": _Splitter._skip_word,

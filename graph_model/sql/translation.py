@@ -56,6 +56,7 @@ FOREIGN: Final = "other-language"
 _PUT_TOGETHER: Final = "SQL that is put together when it runs"
 _NAMED_LATER: Final = "IDENTIFIER of a variable or a parameter: a name that is known when it runs"
 _TEMPLATE: Final = "a template ({{ … }}, {% … %}): SQL is what it is compiled to"
+_PACKAGES_WITHOUT_LINEAGE: Final = ("dbms_output.", "dbms_stats.", "dbms_lock.", "utl_file.")
 _ELSEWHERE: Final = "its statements are not in this text"
 
 
@@ -264,6 +265,11 @@ class _Script:
         tree = parse_tokens(piece.tokens, piece.text, self._dialect)
         if tree is None:
             return None
+        if isinstance(tree, exp.Anonymous | exp.Dot):  # a procedure of Oracle, called by its name
+            name = "".join(_name_of([token.text for token in piece.tokens]))
+            if not name.lower().startswith(_PACKAGES_WITHOUT_LINEAGE):
+                statements.gap(CALLED, f"{name[:100]}: {_ELSEWHERE}")
+            return statements.made
         if isinstance(tree, exp.Command) and not _is_administration(piece.tokens, self._names):
             raise SqlglotError(f"{first[:40]} in a form that is not known")
         return statements.effect(tree)
