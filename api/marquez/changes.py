@@ -6,16 +6,18 @@ nothing. What only runs report (namespaces, sources, datasets, jobs, runs) is a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
-from flask import Response, jsonify, request
+from flask import Response, jsonify
+from marshmallow.fields import Raw
 from werkzeug.exceptions import MethodNotAllowed
 
 from api.intake.commands import classify, declare, declassify, name_node, state_hidden
 from api.marquez import entities
 from api.marquez.routes import blueprint
+from api.schemas.fields import RequestBody
 from api.service import current_service
 from api.service.parts import current_sources, is_rebuilding
 from graph_model import identity
@@ -39,11 +41,15 @@ _NO_WRITE: Final = (
 # --- tags ----------------------------------------------------------------------------------------
 
 
+class _TagBody(RequestBody):
+    description = Raw(load_default=None)
+
+
 @blueprint.answer("/tags/<tag>", "The tag", methods=["PUT"])
-def create_tag(tag: str) -> Response:
+@blueprint.arguments(_TagBody, location="json")
+def create_tag(body: Mapping[str, Any], tag: str) -> Response:
     """Whether this can be a tag; nothing is stored before something carries it."""
-    body = request.get_json(silent=True)
-    if isinstance(body, dict) and body.get("description"):
+    if body["description"]:
         why = "nothing: a tag has none here, a note stands at each dataset that carries it"
         raise InvalidFields({"description": [why]})
     return jsonify(name=check_tag(tag), description=None)

@@ -503,6 +503,9 @@ def test_a_tag_is_a_classification(live: FlaskClient) -> None:
     described = client.put("/api/v1/tags/PII", json={"description": "a person"})
     assert described.status_code == 400
     assert "description: expected nothing" in described.get_json()["message"]
+    deep = "[" * 100_000
+    reply = client.put("/api/v1/tags/PII", data=deep, content_type="application/json")
+    assert (reply.status_code, "nested less deeply" in reply.text) == (400, True)
     assert client.post(f"{path}/tags/PII").get_json()["tags"] == ["PII"]
     (field,) = client.post(f"{path}/fields/x/tags/SECRET").get_json()["fields"]
     assert field["tags"] == ["SECRET"]
