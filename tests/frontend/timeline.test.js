@@ -34,8 +34,21 @@ test('a run that has no time is no entry, and one that has not ended stands at i
   assert.deepEqual(timelineOfJob(runs, []).map(({ at }) => at), ['2026-03-01T06:00:00.000Z']);
 });
 
+test('a plan that began with a run is compared with the one before it', () => {
+  const at = '2026-03-02T06:00:00.000Z';
+  const versions = [
+    { id: 'two', first: at, changes: ['join added'], previous: 'one' },
+    { id: 'one', first: '2026-03-01T06:00:00.000Z', changes: null, previous: null },
+  ];
+  const entries = timelineOfJob([{ startedAt: at, endedAt: at, state: 'completed' }], versions);
+  assert.deepEqual(
+    entries.map(({ words, plans, changes }) => [words, plans, changes]),
+    [['run', [['one', 'two']], ['join added']], ['version', [], ['first plan seen']]],
+  );
+});
+
 test('entries that would lie over one another are one mark; a single entry stands at the end', () => {
-  const at = (second) => ({ at: `2026-03-01T06:00:${second}.000Z`, state: '', words: '', job: null, changes: [], began: false });
+  const at = (second) => ({ at: `2026-03-01T06:00:${second}.000Z`, state: '', words: '', job: null, changes: [], began: false, plans: [] });
   const marks = marksOf([at('59'), at('58'), at('00')], 0.05);
   assert.deepEqual(marks.map(({ place, entries }) => [place, entries.length]), [[1, 2], [0, 1]]);
   assert.deepEqual(marksOf([at('00')]).map(({ place }) => place), [1]);

@@ -87,7 +87,7 @@ function asOf(state, at) {
   return write(change(state, { at, opened: '' }));
 }
 
-function line(state, node, { at, state: ended, words, job, changes, began }) {
+function line(state, node, { at, state: ended, words, job, changes, began, plans }) {
   const here = asOf(state, at);
   const shown = state.at === at;
   return element(
@@ -99,6 +99,7 @@ function line(state, node, { at, state: ended, words, job, changes, began }) {
     element(
       'div',
       { class: 'timeline-ways' },
+      plans.map(([fromPlan, toPlan]) => anchor(write({ view: 'plans', fromPlan, toPlan }), 'Compare with the plan before')),
       shown ? element('span', { class: 'muted' }, 'shown now') : anchor(here, 'Open as of here'),
       newTab(here, at),
       anchor(write({ view: 'diff', node, from: at, as: state.as }), 'Compare with now'),

@@ -11,6 +11,7 @@
  * @property {{namespace: string, name: string}|null} job
  * @property {string[]} changes sentences of the version that began here; empty: none did
  * @property {boolean} began   a version of the schema or the plan began here
+ * @property {Array<[string, string]>} plans  the ids of a plan that began here, after that before it
  */
 
 /**
@@ -39,7 +40,11 @@ export function timelineOfJob(runs, versions) {
     runs
       .filter(({ startedAt, endedAt }) => endedAt ?? startedAt)
       .map(({ startedAt, endedAt, state }) => ({ at: endedAt ?? startedAt, state, words: 'run', job: null })),
-    versions.map(({ first, changes }) => ({ at: first, changes: changes ?? ['first plan seen'] })),
+    versions.map(({ first, changes, previous, id }) => ({
+      at: first,
+      changes: changes ?? ['first plan seen'],
+      plans: previous ? [[previous, id]] : [],
+    })),
   );
 }
 
@@ -47,12 +52,12 @@ export function timelineOfJob(runs, versions) {
 function merge(events, versions) {
   /** @type {Map<string, Entry>} */
   const found = new Map();
-  for (const event of events) found.set(`${event.at} ${found.size}`, { ...event, changes: [], began: false });
-  for (const { at, changes } of versions) {
+  for (const event of events) found.set(`${event.at} ${found.size}`, { ...event, changes: [], began: false, plans: [] });
+  for (const { at, changes, plans = [] } of versions) {
     if (!at) continue;
     const same = [...found.values()].find((one) => one.at === at);
-    if (same) Object.assign(same, { changes: [...same.changes, ...changes], began: true });
-    else found.set(`version ${at}`, { at, state: '', words: 'version', job: null, changes, began: true });
+    if (same) Object.assign(same, { changes: [...same.changes, ...changes], began: true, plans: [...same.plans, ...plans] });
+    else found.set(`version ${at}`, { at, state: '', words: 'version', job: null, changes, began: true, plans });
   }
   return [...found.values()].sort((one, other) => (one.at < other.at ? 1 : one.at > other.at ? -1 : 0));
 }

@@ -76,6 +76,31 @@ def test_a_failed_job_leads_to_its_impact_in_eight_keys_and_the_focus_is_never_l
         expect(page.get_by_role("link", name="Last write")).to_be_focused()
 
 
+def test_two_versions_of_a_plan_are_compared_in_twelve_keys(browser: Browser, sample: str) -> None:
+    with open_page(browser, sample) as page:
+        at_home(page)
+        page.keyboard.press("/")
+        page.keyboard.type("sessionise")  # the words are no keys, as they are no clicks
+        jobs = page.get_by_test_id("results").get_by_role("group", name="Jobs")
+        expect(jobs.get_by_role("option")).to_have_count(1)
+        for key in ("ArrowDown", "Enter"):
+            page.keyboard.press(key)
+        expect(page.get_by_test_id("heading")).to_have_text("sessionise")
+        wait_for(page)
+        pressed = 3
+        for name in ("History", "Compare with the plan before"):
+            while page.evaluate("document.activeElement.textContent") != name:
+                page.keyboard.press("Tab")
+                pressed += 1
+            page.keyboard.press("Enter")
+            pressed += 1
+            if name == "History":
+                expect(page.get_by_test_id("timeline")).to_be_visible()
+        expect(page.locator('body[data-view="plans"]')).to_be_visible()
+        wait_for(page)
+        assert pressed <= 12
+
+
 def test_a_second_skip_leads_to_the_details_of_a_job(browser: Browser, sample: str) -> None:
     with open_page(browser, sample) as page:
         page.goto("/?view=job&node=job:sample/conversion")
