@@ -87,7 +87,9 @@ def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
     if words[:3] == ["DELETE", "FROM", "TABLE"] and words[3:4] not in _BEHIND_TABLES:
         return [*tokens[:2], *tokens[3:]]
     if words[:3] == ["CREATE", "SNAPSHOT", "TABLE"]:
-        return [tokens[0], *tokens[2:]]
+        return [tokens[0], *_cloned(tokens)[2:]]
+    if words[:1] == ["CREATE"]:
+        tokens = _cloned(tokens)
     if words[:1] == ["CREATE"] and dialect == "duckdb":
         return _with_query(tokens, dialect)
     if words[:1] == ["MERGE"] and dialect == "oracle":
@@ -115,6 +117,17 @@ def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
     if dialect in _COMPOUND and words[:1] in _CHANGES:
         return _with_from(_spelled_out(_without_top(_without_hints(tokens))))
     return tokens
+
+
+def _cloned(tokens: Sequence[Token]) -> Sequence[Token]:
+    """``CREATE TABLE t CLONE s VERSION AS OF 3`` => ``CREATE TABLE t CLONE s``."""
+    words = _keywords(tokens[:20])
+    place = words.index("CLONE") + 1 if "CLONE" in words else 0
+    if not place or {"(", "AS"} & set(words[:place]):
+        return tokens
+    while [token.text for token in tokens[place + 1 : place + 2]] == ["."]:
+        place += 2
+    return [token for token in tokens[: place + 1] if keyword(token) != "DEEP"]
 
 
 def _with_names(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:

@@ -51,6 +51,7 @@ from graph_model.sql.values import (
     base_table,
     composed,
     conjuncts,
+    is_aggregate,
     items,
     parts_of,
     stepped,
@@ -400,7 +401,9 @@ class QueryReader(NameReader):
         clause = node.args.get("group")
         if clause is not None:
             if clause.args.get("all"):
-                flows = {f for value in made.values for f in value.flows if not _aggregated(value)}
+                grouped = (item for item in node.expressions if not _aggregates(item))
+                values = (value for item in grouped for value in self._projected(item, frame))
+                flows = {flow for value in values for flow in value.flows}
             else:
                 flows = set(self._listed(clause, frame, made, aliases_first=False))
             self._whole(labels.GROUP_BY, self._listed_texts(clause, made), flows, frame)
@@ -1251,8 +1254,10 @@ def _numbered(item: exp.Literal, made: SqlRelation) -> ColumnValue | None:
     return made.values[place - 1] if 0 < place <= len(made.values) else None
 
 
-def _aggregated(value: ColumnValue) -> bool:
-    return any(how == labels.AGGREGATION for _, how in value.flows)
+def _aggregates(item: exp.Expr) -> bool:
+    """Whether an expression of a SELECT aggregates, not only a query in it."""
+    parts = item.walk(prune=lambda part: isinstance(part, exp.Query))
+    return any(is_aggregate(part) for part in parts)
 
 
 def _element(flows: Flows, texts: tuple[exp.Expr, ...]) -> ColumnValue:

@@ -254,7 +254,7 @@ class _Splitter:
                 pass  # within brackets and CASE … ELSE … END nothing begins
             elif self._place > start and word in _BEGINNINGS:
                 before = keyword(self._tokens[self._place - 1])
-                if not taken.takes(word, before, self._word(1)):
+                if not taken.takes(word, before, self._word(1), self._word(2)):
                     return
             self._place += 1
 
@@ -550,7 +550,7 @@ class _Taken:
         self._selects = first in {"INSERT", "CREATE", "DECLARE"}
         self._sets = True
 
-    def takes(self, word: str, before: str, after: str) -> bool:
+    def takes(self, word: str, before: str, after: str, beyond: str) -> bool:
         if self._first in _GRANTING:  # GRANT SELECT, UPDATE ON t TO r WITH GRANT OPTION
             return before in {*_GRANTING, ","} or (word, after) == ("WITH", "GRANT")
         if word == "BULK":  # BULK INSERT t FROM 'path'; else a name
@@ -570,7 +570,8 @@ class _Taken:
         if word == "WITH":
             self._selects = self._selects or before == "AS"  # ALTER VIEW v AS WITH …
             return (
-                after in {"(", "TIES", "CHECK", "NOCHECK"}
+                after == "("
+                or beyond not in {"AS", "("}  # WITH NOWAIT, WITH FULLSCAN
                 or before in {"AS", ","}
                 or self._first in {"CREATE", "INSERT"}
             )

@@ -305,7 +305,7 @@ def parts_of(node: exp.Expr, how: str) -> Iterator[tuple[exp.Expr, str]]:
         return
     if isinstance(node, _RANKING):
         how = composed(labels.WINDOW, how)
-    elif _is_aggregate(node):
+    elif is_aggregate(node):
         how = composed(how, labels.AGGREGATION)
     elif not isinstance(node, _WRAPPERS):
         how = composed(how, labels.TRANSFORMATION)
@@ -343,7 +343,7 @@ def _asking(node: exp.Expr) -> Collection[int]:
     return ()
 
 
-def _is_aggregate(node: exp.Expr) -> bool:
+def is_aggregate(node: exp.Expr) -> bool:
     if isinstance(node, exp.AggFunc):
         return not isinstance(node, _PICKING)
     return isinstance(node, exp.Anonymous) and str(node.this).lower() in _AGGREGATES

@@ -390,6 +390,10 @@ class Statements:
         frame.sources += [FromItem((name,), given) for name in excluded]
         frame.shared = {value.name.lower(): value for value in self._relation(table).values}
         body = node.expression
+        if isinstance(body, exp.Values) and (alias := body.args.get("alias")):
+            columns = [self._names.identifier(column) for column in alias.columns]
+            name = (self._names.identifier(alias.this),)
+            frame.sources.append(FromItem(name, given.renamed(columns)))
         if clause.args.get("duplicate") and isinstance(body, exp.Select) and body.args.get("from_"):
             self._reader.add(body.args["from_"].this, frame)  # MySQL: those of the query, too
             for join in body.args.get("joins") or ():
