@@ -15,6 +15,7 @@ from typing import Final
 
 from graph_model import identity, naming
 from graph_model.errors import HeadwaterError
+from graph_model.governance.quality_rules import DatasetChange
 from graph_model.governance.statements import Governance, Layers, walk_datasets
 from graph_model.naming import Rules
 from graph_model.producers.producer import SpelledRead, Spellings
@@ -35,18 +36,10 @@ _MOST_NAMED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class LayerChange:
-    id: str
-    uri: str
-    before: str | None
-    after: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class LayerPreview:
     """``items`` are the first ``MOST_SHOWN`` of ``total`` changes among ``datasets`` looked at."""
 
-    items: tuple[LayerChange, ...]
+    items: tuple[DatasetChange, ...]
     total: int
     datasets: int
 
@@ -55,7 +48,7 @@ def preview_layers(
     before: Layers, after: Layers, catalogue: Catalogue, hidden: Collection[str]
 ) -> LayerPreview:
     """Which datasets would be in another layer, by name; hidden ones (ids) are not looked at."""
-    items: list[LayerChange] = []
+    items: list[DatasetChange] = []
     total = looked_at = 0
     for row in walk_datasets(catalogue, hidden=hidden):
         looked_at += 1
@@ -63,7 +56,7 @@ def preview_layers(
         if old != new:
             total += 1
             if len(items) < MOST_SHOWN:
-                items.append(LayerChange(row.id, row.uri, old, new))
+                items.append(DatasetChange(row.id, row.uri, old, new))
     return LayerPreview(tuple(items), total, looked_at)
 
 

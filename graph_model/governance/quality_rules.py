@@ -213,8 +213,10 @@ def _check(rule: QualityRule, reported: RunFacet, body: Any) -> Check | None:
 
 
 @dataclass(frozen=True, slots=True)
-class QualityChange:
-    """``before`` and ``after`` are passed, failed or None, of rules alone."""
+class DatasetChange:
+    """What other statements would change of a dataset: its layer; passed, failed or None, of rules
+    of quality alone.
+    """
 
     id: str
     uri: str
@@ -226,7 +228,7 @@ class QualityChange:
 class QualityPreview:
     """``items`` are the first of ``total`` changes; ``cut``: not every dataset was looked at."""
 
-    items: tuple[QualityChange, ...]
+    items: tuple[DatasetChange, ...]
     total: int
     datasets: int
     cut: bool
@@ -240,7 +242,7 @@ def preview_quality_rules(
     expired: Callable[[], bool],
 ) -> QualityPreview:
     """Which datasets other rules would judge otherwise."""
-    changes: list[QualityChange] = []
+    changes: list[DatasetChange] = []
     seen = 0
     cut = False
     for rows in batched(datasets, _PAGE):
@@ -257,7 +259,7 @@ def _changes(
     after: Sequence[QualityRule],
     rows: Sequence[DatasetRow],
     catalogue: Catalogue,
-) -> list[QualityChange]:
+) -> list[DatasetChange]:
     ids = [row.id for row in rows]
     reported = _reported_facets({rule.facet for rule in (*before, *after)}, ids, None, catalogue)
     was, will = (_judged(rules, reported) for rules in (before, after))
@@ -265,7 +267,7 @@ def _changes(
     for row in rows:
         states = [_state(checks.get(row.id, ())) for checks in (was, will)]
         if states[0] != states[1]:
-            changes.append(QualityChange(row.id, row.uri, states[0], states[1]))
+            changes.append(DatasetChange(row.id, row.uri, states[0], states[1]))
     return changes
 
 

@@ -33,7 +33,7 @@ from graph_model.errors import HeadwaterError, InvalidDocument
 from graph_model.facts import CommandRow, Facts, ForgottenRow, merge
 from graph_model.json_fields import join
 from graph_model.naming import Rules
-from graph_model.producers.producer import NO_EFFECTS, CommandEffects, Reported
+from graph_model.producers.producer import NO_EFFECTS, CommandEffects, PeoplesProducer, Reported
 from graph_model.producers.projections import PROJECTED, Outcome, Projection, projection_of
 from graph_model.stores.documents import (
     DocumentKind,
@@ -379,30 +379,17 @@ def submit(command: Command) -> Submission:
     return make_submission(COMMAND_KIND, VERSION, key, "", body)
 
 
-class Commands:
+class Commands(PeoplesProducer):
     """A producer, see ``producer.Producer``."""
 
     kinds = (COMMAND_KIND,)
-    additions: frozenset[DocumentKind] = frozenset()
-    from_clients = False
     api_versions = (VERSION,)
-    versions: tuple[object, ...] = ()
-    announced: Mapping[str, DocumentKind] = {}
-    openings: tuple[str, ...] = ()
-    spelled: frozenset[DocumentKind] = frozenset()
-
-    def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:  # noqa: ARG002
-        """None: commands come from people or from an export of a journal, never from a producer."""
-        return ()
 
     def submission(self, reported: Reported) -> Submission:
         return submit(read_command(reported.document))
 
     def event(self, document: StoredDocument, rules: Rules) -> None:
         """None: a command reports no lineage."""
-
-    def spellings(self, document: StoredDocument) -> None:
-        """None: a command names ids."""
 
     def translator(self, rules: Rules, clock_tolerance: int) -> CommandTranslator:  # noqa: ARG002
         """Commands name ids, and the service that writes them gives them their time."""

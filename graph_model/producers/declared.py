@@ -10,7 +10,7 @@ Declarations are translated as JobEvents, under the subject key of their job.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ from graph_model.producers.openlineage.events.facets import (
     value_of,
 )
 from graph_model.producers.openlineage.producer import SPECIFICATION, OpenLineageTranslator
-from graph_model.producers.producer import Reported
+from graph_model.producers.producer import PeoplesProducer, Reported
 from graph_model.stores.documents import (
     DocumentKind,
     StoredDocument,
@@ -159,34 +159,19 @@ def declaration_submission(document: Any, scope: str = "") -> Submission:
     return make_submission(DECLARATION_KIND, SPECIFICATION, subject_key(event), scope, body)
 
 
-class Declarations:
+class Declarations(PeoplesProducer):
     """A producer, see ``producer.Producer``. Its facts depend on the version of OpenLineage's
     translator.
     """
 
     kinds = (DECLARATION_KIND,)
-    additions: frozenset[DocumentKind] = frozenset()
-    from_clients = False
     api_versions = (SPECIFICATION,)
-    versions: tuple[object, ...] = ()
-    announced: Mapping[str, DocumentKind] = {}
-    openings: tuple[str, ...] = ()
-    spelled: frozenset[DocumentKind] = frozenset()
-
-    def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:  # noqa: ARG002
-        """None: declarations come from people or from an export of a journal, never from a
-        producer.
-        """
-        return ()
 
     def submission(self, reported: Reported) -> Submission:
         return declaration_submission(reported.document)
 
     def event(self, document: StoredDocument, rules: Rules) -> JsonObject:  # noqa: ARG002
         return read_json(document.body)
-
-    def spellings(self, document: StoredDocument) -> None:
-        """None: the preview of naming rules shows the names of plans."""
 
     def translator(self, rules: Rules, clock_tolerance: int) -> OpenLineageTranslator:
         return OpenLineageTranslator(rules, clock_tolerance)

@@ -210,3 +210,22 @@ class Producer(Protocol):
         """A translator of these documents; several may be in use at once. ``clock_tolerance``: that
         of ``bounds``, in milliseconds.
         """
+
+
+class PeoplesProducer:
+    """What the producers of documents that people make have in common: they come from people or
+    from an export of a journal, and no client announces, opens or sends them.
+    """
+
+    additions: frozenset[DocumentKind] = frozenset()
+    from_clients = False
+    versions: tuple[object, ...] = ()
+    announced: Mapping[str, DocumentKind] = {}
+    openings: tuple[str, ...] = ()
+    spelled: frozenset[DocumentKind] = frozenset()
+
+    def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:  # noqa: ARG002
+        return ()
+
+    def spellings(self, document: StoredDocument) -> None:
+        """None: the preview of naming rules shows the names of plans."""
