@@ -118,8 +118,7 @@ def delete_dataset(namespace: str, dataset: str) -> Response:
 def delete_job(namespace: str, job: str) -> Response:
     """The same of a job."""
     sources, key = find_job(current_sources(), Name(namespace, job))
-    rows, now = sources.catalogue.jobs((key,)), current_service().clock()
-    (reply,) = entities.jobs_json(sources, rows, None, now)
+    (reply,) = entities.jobs_json(sources, sources.catalogue.jobs((key,)), None)
     _hide(key)
     return jsonify(reply)
 

@@ -130,9 +130,7 @@ def _fields(
     ]
 
 
-def versions_json(
-    sources: Sources, row: DatasetRow, writes: Sequence[ExecutionView], now: int
-) -> list[Json]:
+def versions_json(sources: Sources, row: DatasetRow, writes: Sequence[ExecutionView]) -> list[Json]:
     """Writes of the dataset as versions of it, the first ``MOST_DESCRIBED`` with their fields.
     ``createdByRun`` is null where the job is hidden.
     """
@@ -140,7 +138,7 @@ def versions_json(
     for write in writes:
         if write.job:
             made.setdefault(write.job.id, []).append(write.run)
-    runs = runs_json(sources, made, now)
+    runs = runs_json(sources, made)
     described = sources.catalogue.executions_of([write.id for write in writes[:MOST_DESCRIBED]])
     subjects = {execution.id: execution.subject for execution in described}
     sent = sent_facets(sources, set(subjects.values()))
@@ -196,10 +194,10 @@ def text_in(facets: Mapping[str, Any], name: str, key: str) -> str | None:
 
 
 def jobs_json(
-    sources: Sources, rows: Sequence[JobRow], at: int | None, now: int, with_runs: int = 0
+    sources: Sources, rows: Sequence[JobRow], at: int | None, with_runs: int = 0
 ) -> list[Json]:
     """Jobs with their newest run in this order, the first ``with_runs`` with ``MOST_LATEST``, the
-    first ``MOST_DESCRIBED`` with their facets; runs are those ``now``, of others than declarations.
+    first ``MOST_DESCRIBED`` with their facets; runs are those of now, of others than declarations.
     """
     ids = [row.id for row in rows]
     ends = job_ends(sources, ids)
@@ -209,7 +207,7 @@ def jobs_json(
     ran = {key: last for key, last in newest.items() if last.kind != labels.DECLARATION_KIND}
     latest = {key: [row.run] for key, row in ran.items()}
     latest |= newest_runs(sources, ran.keys() & set(ids[:with_runs]), MOST_LATEST)
-    runs = runs_json(sources, latest, now)
+    runs = runs_json(sources, latest)
     parents = _parents(sources, ran)
     seen = times_of_plans(sources, {key: end.plans for key, end in ends.items()}, at)
     facets = facets_in_force(sources, ids[:MOST_DESCRIBED], labels.JOB, at)
@@ -265,16 +263,14 @@ def _parents(sources: Sources, newest: Mapping[str, ExecutionRow]) -> dict[str, 
     return {key: jobs[above[row.run]] for key, row in newest.items() if above.get(row.run) in jobs}
 
 
-def job_versions_json(
-    sources: Sources, row: JobRow, plans: Sequence[PlanItem], now: int
-) -> list[Json]:
+def job_versions_json(sources: Sources, row: JobRow, plans: Sequence[PlanItem]) -> list[Json]:
     """The plans of a job as versions of it."""
     ids = {
         dataset.id for plan in plans for dataset in (*plan.sources, *filter(None, [plan.target]))
     }
     names = names_of(sources, ids)
     last = sources.catalogue.last_of_plans([plan.id for plan in plans], None)
-    runs = runs_json(sources, {row.id: [each.run for each in last.values()]}, now)
+    runs = runs_json(sources, {row.id: [each.run for each in last.values()]})
     first = {span.logical_plan: span.first for span in sources.catalogue.plan_spans(last, None)}
     own = facets_in_force(sources, (row.id,), labels.JOB, None).get(row.id, {})
     name = Name(row.namespace, row.name)

@@ -56,7 +56,6 @@ def tables(
     depth: int,
     direction: Direction,
     lack: Partial | None,
-    now: int,
 ) -> Json:
     """The tables and jobs around a dataset or a job. Raises NotFound, also for a column."""
     node = find_node(sources, node_id)
@@ -64,11 +63,11 @@ def tables(
         raise NotFound("node", node_id)
     question = Question(node.id, direction, depth + 1, node.at, limit=MOST_NODES)
     view = lineage_answer.lineage(node.sources, question)
-    graph = _table_nodes(node.sources, view, node.at, now)
+    graph = _table_nodes(node.sources, view, node.at)
     return {"graph": graph, "partial": to_json(view.partial or lack)}
 
 
-def _table_nodes(sources: Sources, view: GraphView, at: int | None, now: int) -> list[Json]:
+def _table_nodes(sources: Sources, view: GraphView, at: int | None) -> list[Json]:
     tables = {key: name.node(DATASET) for key, name in _tables(sources, view.nodes).items()}
     own = [node for node in view.nodes if isinstance(node, JobNode)]
     names = tables | {node.id: Name(node.namespace, node.name).node(JOB) for node in own}
@@ -78,7 +77,7 @@ def _table_nodes(sources: Sources, view: GraphView, at: int | None, now: int) ->
         names[row.id]: {key: reply[key] for key in reply.keys() - _OUTSIDE_TABLES}
         for row, reply in zip(rows, datasets_json(sources, rows, at), strict=True)
     }
-    for row, reply in zip(jobs, jobs_json(sources, jobs, at, now), strict=True):
+    for row, reply in zip(jobs, jobs_json(sources, jobs, at), strict=True):
         shown = {key: reply[key] for key in reply.keys() - _OUTSIDE_JOBS}
         latest = reply["latestRun"] or {}
         data[names[row.id]] = {**shown, "currentRunUuid": latest.get("id")}

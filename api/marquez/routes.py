@@ -20,7 +20,6 @@ from api.http.blueprint import Blueprint, TolerantParser, decode_names
 from api.marquez import entities, graphs, runs
 from api.marquez.graphs import DATASET, JOB
 from api.schemas import fields
-from api.service import current_service
 from api.service.parts import answer_errors, current_sources, lacking
 from graph_model import labels
 from graph_model.answers import classifications, dataset_writes, openlineage
@@ -197,7 +196,7 @@ def lineage(query: Mapping[str, Any]) -> Response:
     """The tables and jobs around one; ``direction`` upstream or downstream is ours."""
     lack = lacking()
     asked = query["nodeId"], query["depth"], query["direction"]
-    return jsonify(graphs.tables(current_sources(), *asked, lack, current_service().clock()))
+    return jsonify(graphs.tables(current_sources(), *asked, lack))
 
 
 @blueprint.answer("/column-lineage", "graph: columns", _ColumnLineageQuery)
@@ -315,7 +314,7 @@ def versions(query: Mapping[str, Any], namespace: str, dataset: str) -> Response
     sources, key = find_dataset(current_sources(), Name(namespace, dataset))
     (row,) = sources.catalogue.datasets((key,))
     writes, page = _rows(functools.partial(dataset_writes.history, sources, key, at=None), query)
-    shown = entities.versions_json(sources, row, writes, current_service().clock())
+    shown = entities.versions_json(sources, row, writes)
     if not page.total:
         shown = _part([entities.unwritten_json(sources, row)], query)
     total, cut = page.total or 1, to_json(page.partial)
@@ -334,7 +333,7 @@ def version(namespace: str, dataset: str, version: str) -> Response:
         if not rows or rows[0].target != key or rows[0].job in sources.hidden:
             raise NotFound("dataset version", version)
         writes = execution_views(sources, rows)
-        (reply,) = entities.versions_json(sources, row, writes, current_service().clock())
+        (reply,) = entities.versions_json(sources, row, writes)
     return jsonify(reply)
 
 
@@ -346,7 +345,7 @@ def version(namespace: str, dataset: str, version: str) -> Response:
 def jobs(query: Mapping[str, Any], namespace: str | None = None) -> Response:
     """The jobs of a namespace, or all, the last that ran first."""
     lack = lacking()
-    sources, now = current_sources(), current_service().clock()
+    sources = current_sources()
     wanted = query["lastRunStates"]
     listed = functools.partial(
         sources.catalogue.list_jobs,
@@ -357,7 +356,7 @@ def jobs(query: Mapping[str, Any], namespace: str | None = None) -> Response:
     )
     if len({"FAILED", "ABORTED"} & set(wanted)) == 1:
         page = listed(limit=_MOST_ROWS)
-        state_of = runs.states_of(sources, [summary.job.id for summary in page.items], now)
+        state_of = runs.states_of(sources, [summary.job.id for summary in page.items])
         kept = [summary for summary in page.items if state_of.get(summary.job.id) in wanted]
         summaries, total = _part(kept, query), len(kept)
         lack = lack or (Partial("jobs", _MOST_ROWS) if page.next else None)
@@ -365,7 +364,7 @@ def jobs(query: Mapping[str, Any], namespace: str | None = None) -> Response:
         summaries, page = _rows(listed, query)
         total = page.total
     rows = [summary.job for summary in summaries]
-    shown = entities.jobs_json(sources, rows, None, now, _MOST_WITH_RUNS)
+    shown = entities.jobs_json(sources, rows, None, _MOST_WITH_RUNS)
     return jsonify(jobs=shown, totalCount=total, partial=to_json(lack))
 
 
@@ -374,8 +373,7 @@ def job(namespace: str, job: str) -> Response:
     """One job with its facets and its newest runs."""
     lack = lacking()
     sources, key = find_job(current_sources(), Name(namespace, job))
-    rows, now = sources.catalogue.jobs((key,)), current_service().clock()
-    (reply,) = entities.jobs_json(sources, rows, None, now, 1)
+    (reply,) = entities.jobs_json(sources, sources.catalogue.jobs((key,)), None, 1)
     reply["partial"] = reply["partial"] or to_json(lack)
     return jsonify(reply)
 
@@ -402,7 +400,7 @@ def _job_versions(name: Name) -> list[Json]:
     sources, key = find_job(current_sources(), name)
     (row,) = sources.catalogue.jobs((key,))
     plans = job_answers.job(sources, key, None).plans
-    return entities.job_versions_json(sources, row, plans, current_service().clock())
+    return entities.job_versions_json(sources, row, plans)
 
 
 @blueprint.answer(
@@ -411,9 +409,7 @@ def _job_versions(name: Name) -> list[Json]:
 def runs_of(query: Mapping[str, Any], namespace: str, job: str) -> Response:
     """The runs of a job: those that have not ended, then the others, newest first."""
     sources, key = find_job(current_sources(), Name(namespace, job))
-    now = current_service().clock()
-
-    opened = [brief.run for brief in run_answers.RunTrees(sources).open_runs(key, now)]
+    opened = [brief.run for brief in run_answers.RunTrees(sources).open_runs(key, sources.now)]
     more = len(set(opened) - sources.catalogue.last_of_runs(opened).keys())
 
     def listed(*, limit: int, cursor: str | None) -> Page[str]:
@@ -423,7 +419,7 @@ def runs_of(query: Mapping[str, Any], namespace: str, job: str) -> Response:
         return Page((*first, *ended), page.total + more, page.next)
 
     part, page = _rows(listed, query)
-    shown = runs.runs_json(sources, {key: part}, now)
+    shown = runs.runs_json(sources, {key: part})
     return jsonify(runs=[shown[run] for run in part if run in shown], totalCount=page.total)
 
 
@@ -441,20 +437,20 @@ def run_facets(query: Mapping[str, Any], run: str) -> Response:
 
 
 def _run(run: str) -> tuple[Json, SentFacets]:
-    sources, now = current_sources(), current_service().clock()
+    sources = current_sources()
     try:
-        answer = run_answers.one_run(sources, run, at=None, now=now)
+        answer = run_answers.one_run(sources, run, at=None, now=sources.now)
     except NotFound:
         key = runs.key_of(labels.RUN, run)
         if key == run or not sources.catalogue.executions(run=key, limit=1).items:
             raise
-        answer = run_answers.one_run(sources, key, at=None, now=now)
+        answer = run_answers.one_run(sources, key, at=None, now=sources.now)
     if isinstance(answer, run_answers.ReportedRun):
         key, job = answer.ended.id, answer.job
-        return runs.runs_json(sources, {job.id: [key]} if job else {}, now)[key], SentFacets()
+        return runs.runs_json(sources, {job.id: [key]} if job else {})[key], SentFacets()
     brief = answer.tree.branch.run
     asked = {brief.job.id: [brief.run]} if brief.job else {}
-    known = runs.runs_json(sources, asked, now).get(brief.run, {})
+    known = runs.runs_json(sources, asked).get(brief.run, {})
     sent = openlineage.sent_facets(sources, (brief.id,)).get(brief.id, SentFacets())
     of_vertex = {key: known[key] for key in runs.OF_A_VERTEX if key in known}
     return {**runs.brief_json(brief), **of_vertex, **runs.sent_json(sent.run)}, sent
@@ -542,13 +538,13 @@ def search_whole(query: Mapping[str, Any], found: str) -> Response:
     """The first ten datasets or jobs that our search finds, each with its facets, as Marquez keeps
     them in OpenSearch; what in its name matches stands between ``<em>`` and ``</em>``.
     """
-    sources, now = current_sources(), current_service().clock()
+    sources = current_sources()
     kind = found.removesuffix("s")
     page = search_names(sources, query["q"], kinds=(kind,), limit=10)
     ids = [match.id for match in page.items]
     if kind == JOB:
         jobs = sorted(sources.catalogue.jobs(ids), key=lambda row: ids.index(row.id))
-        hits = [_job_hit(item) for item in entities.jobs_json(sources, jobs, None, now)]
+        hits = [_job_hit(item) for item in entities.jobs_json(sources, jobs, None)]
     else:
         rows = sorted(sources.catalogue.datasets(ids), key=lambda row: ids.index(row.id))
         hits = entities.datasets_json(sources, rows, None)
@@ -598,10 +594,10 @@ def counts(query: Mapping[str, Any], counted: str) -> Response:
     """Runs by state in each hour of a day or day of a week; jobs, datasets and sources known at its
     end.
     """
-    now, zone = current_service().clock(), query["timezone"] or UTC
+    sources, zone = current_sources(), query["timezone"] or UTC
     last_days, last_hours = count_answers.last_days, count_answers.last_hours
-    spans = last_days(now, zone) if query["period"] == "WEEK" else last_hours(now)
-    known = _COUNTED[counted](current_sources(), spans)
+    spans = last_days(sources.now, zone) if query["period"] == "WEEK" else last_hours(sources.now)
+    known = _COUNTED[counted](sources, spans)
     return jsonify([{**_interval(span), **numbers} for span, numbers in known])
 
 

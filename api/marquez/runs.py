@@ -77,10 +77,10 @@ def newest_runs(sources: Sources, jobs: Collection[str], each: int) -> dict[str,
     }
 
 
-def runs_json(sources: Sources, runs: Mapping[str, Collection[str]], now: int) -> dict[str, Json]:
-    """Runs (ids by that of their job) by id, as they are ``now`` (epoch ms)."""
+def runs_json(sources: Sources, runs: Mapping[str, Collection[str]]) -> dict[str, Json]:
+    """Runs (ids by that of their job) by id, as they are now."""
     asked = dict.fromkeys(run for some in runs.values() for run in some)
-    briefs = RunTrees(sources).states(asked, now)
+    briefs = RunTrees(sources).states(asked, sources.now)
     last = sources.catalogue.last_of_runs(asked)
     jobs = {
         row.id: Name(row.namespace, row.name)
@@ -136,10 +136,10 @@ def run_json(run: str, state: str, started: str | None, ended: str | None) -> Js
     }
 
 
-def states_of(sources: Sources, jobs: Collection[str], now: int) -> dict[str, str]:
+def states_of(sources: Sources, jobs: Collection[str]) -> dict[str, str]:
     """Per job (an id) the state of its newest run in Marquez's words."""
     newest = sources.catalogue.last_executions(jobs, None)
-    briefs = RunTrees(sources).states({row.run for row in newest.values()}, now)
+    briefs = RunTrees(sources).states({row.run for row in newest.values()}, sources.now)
     states = {key: briefs.get(row.run, row).state for key, row in newest.items()}
     return {key: _STATES.get(state, "RUNNING") for key, state in states.items()}
 
