@@ -100,7 +100,7 @@ def source_identifier(kind: str, name: Name, run_id: str = "") -> str:
     return job if kind == labels.JOB else f"{job}/{run_id}"
 
 
-def find_node(sources: Sources, identifier: str, at: int | None, now: int) -> LineageNode:
+def find_node(sources: Sources, identifier: str, at: int | None) -> LineageNode:
     """By our id, by its source identifier, or by that of the asset. Raises NotFound."""
     identifier = identifier.removeprefix(ASSET)
     kind = identity.kind_of(identifier)
@@ -109,9 +109,9 @@ def find_node(sources: Sources, identifier: str, at: int | None, now: int) -> Li
     if kind == labels.JOB:
         return _job(open_known(sources, kind, identifier), identifier, at)
     if kind == labels.RUN:
-        return _run(sources, identifier, at, now)
+        return _run(sources, identifier, at)
     first: LineageNode | None = None  # a dataset in another of its spellings
-    for candidate in _candidates(sources, identifier, at, now):
+    for candidate in _candidates(sources, identifier, at):
         if candidate.source_identifier == identifier:
             return candidate
         first = first or (candidate if candidate.kind == labels.DATASET else None)
@@ -120,9 +120,7 @@ def find_node(sources: Sources, identifier: str, at: int | None, now: int) -> Li
     return first
 
 
-def _candidates(
-    sources: Sources, identifier: str, at: int | None, now: int
-) -> Iterator[LineageNode]:
+def _candidates(sources: Sources, identifier: str, at: int | None) -> Iterator[LineageNode]:
     head, arn, table = identifier.partition(_TABLE)
     glue = [Name(head, f"table/{table}")] if arn and head.startswith(_GLUE) else []
     for name in (*glue, *_splits(identifier, "/")):
@@ -133,7 +131,7 @@ def _candidates(
             yield _job(*find_job(sources, name), at)
     for _, run_id in _splits(identifier, "/"):
         with contextlib.suppress(NotFound):
-            yield _run(sources, run_id, at, now)
+            yield _run(sources, run_id, at)
 
 
 def _splits(text: str, sign: str) -> Iterator[Name]:
@@ -157,8 +155,8 @@ def _job(sources: Sources, key: str, at: int | None) -> LineageNode:
     return LineageNode(sources, labels.JOB, key, Name(row.namespace, row.name), at)
 
 
-def _run(sources: Sources, run: str, at: int | None, now: int) -> LineageNode:
-    answer = run_answers.one_run(sources, run, at=at, now=now)
+def _run(sources: Sources, run: str, at: int | None) -> LineageNode:
+    answer = run_answers.one_run(sources, run, at=at, now=sources.now)
     if isinstance(answer, run_answers.ReportedRun):
         job, key, run_id = answer.job, answer.ended.id, answer.ended.id
     else:
@@ -172,13 +170,13 @@ def _run(sources: Sources, run: str, at: int | None, now: int) -> LineageNode:
 # --- replies -------------------------------------------------------------------------------------
 
 
-def described(node: LineageNode, now: int) -> Json:
+def described(node: LineageNode) -> Json:
     """A node with its forms and neighbours; ``partial`` says that there are more than 100."""
     upstream, downstream = neighbours(node)
     times = _times(node, None)
     cut = max(len(upstream), len(downstream)) > MOST_NEIGHBOURS
     return {
-        **summary(node, times[0] if times else now),
+        **summary(node, times[0] if times else node.sources.now),
         "formsOutput": forms(node),
         "upstreamNodes": _references(upstream),
         "downstreamNodes": _references(downstream),
@@ -532,17 +530,17 @@ def _read_filter(fields: Json, path: str) -> Test:
 
 
 def query_graph(
-    sources: Sources, pattern: Pattern, *, limit: int, token: str | None, now: int
+    sources: Sources, pattern: Pattern, *, limit: int, token: str | None
 ) -> tuple[list[Json], str | None]:
     """The nodes of one page, the nearest first, and the token of the next page.
 
     Raises NotFound for an unknown start, InvalidReference for a token of another question.
     """
-    start = find_node(sources, pattern.identifier, None, now)
+    start = find_node(sources, pattern.identifier, None)
     node = identity.job_id(*start.name) if start.kind == labels.RUN else start.id
     question = Question(node, pattern.direction, pattern.steps // 2 + 1, limit=MOST_NODES)
     view = lineage_answer.lineage(start.sources, question)
-    listed = _summaries(start.sources, view, now)
+    listed = _summaries(start.sources, view)
     around = _beside(view, pattern.direction)
     steps = {node: 0}
     level = [node]
@@ -563,16 +561,16 @@ def query_graph(
             ]
             for side, beside in (("upstream", into), ("downstream", out))
         }
-        output = _named_forms(start.sources, listed[key]["id"], pattern.form_names, now)
+        output = _named_forms(start.sources, listed[key]["id"], pattern.form_names)
         shown.append({**listed[key], "formsOutput": output, **ends})
     more = begin + limit < len(items)
     return shown, write_cursor(kind, begin + limit) if more else None
 
 
-def _named_forms(sources: Sources, key: str, names: Collection[str], now: int) -> list[Json]:
+def _named_forms(sources: Sources, key: str, names: Collection[str]) -> list[Json]:
     if not names:
         return []
-    node = find_node(sources, key, None, now)
+    node = find_node(sources, key, None)
     return [form for form in forms(node) if form["formName"] in names]
 
 
@@ -585,7 +583,7 @@ def _beside(view: GraphView, direction: Direction) -> dict[str, list[str]]:
     return by_start
 
 
-def _summaries(sources: Sources, view: GraphView, now: int) -> dict[str, Json]:
+def _summaries(sources: Sources, view: GraphView) -> dict[str, Json]:
     """By id of a drawn dataset or job the summary of its node: of a dataset as of its last write,
     without one as of the newest run drawn that read it; of a job that of its newest run.
     """
@@ -594,7 +592,7 @@ def _summaries(sources: Sources, view: GraphView, now: int) -> dict[str, Json]:
     for edge in view.edges:
         if reader := newest.get(edge.target):
             read[edge.source] = max(reader.claimed_at, read.get(edge.source, 0))
-    briefs = RunTrees(sources).states({row.run for row in newest.values()}, now)
+    briefs = RunTrees(sources).states({row.run for row in newest.values()}, sources.now)
     datasets = [node.id for node in view.nodes if isinstance(node, DatasetNode)]
     written = sources.catalogue.last_writes(datasets, None)
     summaries: dict[str, Json] = {}
@@ -602,7 +600,9 @@ def _summaries(sources: Sources, view: GraphView, now: int) -> dict[str, Json]:
         if isinstance(node, DatasetNode):
             name = name_of(node.uri, node.scope, sources.rules)
             drawn = LineageNode(sources, labels.DATASET, node.id, name, None)
-            summaries[node.id] = summary(drawn, written.get(node.id) or read.get(node.id, now))
+            summaries[node.id] = summary(
+                drawn, written.get(node.id) or read.get(node.id, sources.now)
+            )
         elif isinstance(node, JobNode) and node.id in newest:
             row = newest[node.id]
             brief = briefs.get(row.run)

@@ -401,9 +401,8 @@ def _http_time(at: int) -> str:
 )
 def get_node(query: Mapping[str, Any], domain: str, identifier: str) -> Response:
     """By our id or by its source identifier, as it was at ``timestamp``."""
-    now = current_service().clock()
-    node = nodes.find_node(_sources(domain), _checked(identifier), query["timestamp"], now)
-    return jsonify(domainId=domain, **nodes.described(node, now))
+    node = nodes.find_node(_sources(domain), _checked(identifier), query["timestamp"])
+    return jsonify(domainId=domain, **nodes.described(node))
 
 
 @blueprint.route("/lineage/nodes/<identifier>/history")
@@ -414,8 +413,7 @@ def get_node(query: Mapping[str, Any], domain: str, identifier: str) -> Response
 )
 def node_history(query: Mapping[str, Any], domain: str, identifier: str) -> Response:
     """A version for each time at which a run wrote or read it, of the newest 1,000."""
-    now = current_service().clock()
-    node = nodes.find_node(_sources(domain), _checked(identifier), query["timestampLTE"], now)
+    node = nodes.find_node(_sources(domain), _checked(identifier), query["timestampLTE"])
     times, following = nodes.history(
         node,
         query["direction"],
@@ -448,8 +446,7 @@ class _RevisionsQuery(Query):
 )
 def get_asset(query: Mapping[str, Any], domain: str, identifier: str) -> Response:
     """By our id or by its source identifier; a revision is a write of it."""
-    now = current_service().clock()
-    node = nodes.find_node(_sources(domain), _checked(identifier), None, now)
+    node = nodes.find_node(_sources(domain), _checked(identifier), None)
     return jsonify(domainId=domain, **nodes.asset(node, query["revision"]))
 
 
@@ -461,8 +458,7 @@ def get_asset(query: Mapping[str, Any], domain: str, identifier: str) -> Respons
 )
 def asset_revisions(query: Mapping[str, Any], domain: str, identifier: str) -> Response:
     """The newest first, of the newest 1,000."""
-    now = current_service().clock()
-    node = nodes.find_node(_sources(domain), _checked(identifier), None, now)
+    node = nodes.find_node(_sources(domain), _checked(identifier), None)
     items, following = nodes.revisions(node, query["maxResults"], query["nextToken"])
     listed = [{"domainId": domain, **item} for item in items]
     return jsonify(items=listed, **({"nextToken": following} if following else {}))
@@ -487,7 +483,6 @@ def query_graph(query: Mapping[str, Any], body: Mapping[str, Any], domain: str) 
         pattern,
         limit=query["maxResults"],
         token=query["nextToken"],
-        now=current_service().clock(),
     )
     items = [{"lineageNode": {"domainId": domain, **node}} for node in drawn]
     return jsonify(items=items, **({"nextToken": following} if following else {}))
