@@ -574,6 +574,17 @@ def test_a_server_that_was_away_from_the_start_is_noticed_without_a_press(page: 
     wait_for(page)
 
 
+def test_at_two_hundred_percent_the_header_is_one_row(page: Page) -> None:
+    page.set_viewport_size({"width": 640, "height": 400})  # 1280 x 800
+    page.goto(JOB)
+    wait_for(page)
+    expect(page.get_by_text("Menu", exact=True)).to_be_visible()
+    bar = page.locator("header.bar").bounding_box()
+    assert bar is not None
+    assert bar["height"] < 60
+    assert page.evaluate("document.documentElement.scrollWidth") == 640
+
+
 # --- search ------------------------------------------------------------------------------------
 
 
