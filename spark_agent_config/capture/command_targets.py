@@ -98,12 +98,18 @@ LIFECYCLE_COMMANDS: Final = frozenset(
         "ReplaceTable",
         "CreateDeltaTableCommand",
         "CreateHoodieTableCommand",
+        "DropHoodieTableCommand",
         "TruncateTableCommand",
         "TruncateTable",
+        "TruncateHoodieTableCommand",
     }
 )
 #: Streaming sinks that call themselves by their place: ``FileSink[file:/lake/t]``; their format.
-_SINKS_OF_FILES: Final[Mapping[str, str | None]] = {"FileSink": None, "DeltaSink": "delta"}
+_SINKS_OF_FILES: Final[Mapping[str, str | None]] = {
+    "FileSink": None,
+    "DeltaSink": "delta",
+    "HoodieStreamingSink": "hudi",
+}
 #: Options with the place of a source; the others may hold anything.
 _SHOWN_OPTIONS: Final = frozenset({"path", "dbtable", "topic"})
 
@@ -411,6 +417,7 @@ class Targets:
             identifier = (
                 self._ask_quietly(command.tableName)
                 or self._ask_quietly(command.targetTable)  # a CREATE TABLE LIKE
+                or self._ask_quietly(command.tableIdentifier)  # Hudi's
                 or self._ask(
                     "identifier", lambda: self._tables.v1_identifier(command.child()), None
                 )
