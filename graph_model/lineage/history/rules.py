@@ -132,7 +132,7 @@ def group_executions(
             groups.append((writes[0],))
             continue
         dispatched = [row for row in writes if row.producer.startswith(_DISPATCHER)]
-        own = [row for row in writes if row not in dispatched] if dispatched else writes
+        own = [row for row in writes if not row.producer.startswith(_DISPATCHER)]
         paired = _pair_producers(_pair_double_writes(own))
         paired = _pair_incomplete(paired, incomplete) if incomplete else paired
         groups += _with_dispatched(paired, dispatched) if dispatched else paired

@@ -81,7 +81,6 @@ SOURCES_UNKNOWN: Final = "sources-unknown"
 #: did not follow it: a Python function, a scalar subquery), and an output without column lineage.
 COLUMN_NOT_REPORTED: Final = "column-untold"
 COLUMNS_NOT_REPORTED: Final = "columns-untold"
-"""Open columns that the gaps of a plan name; all of them are in the graph."""
 _RENAME: Final = "RENAME"
 _RANK: Final = {origin: rank for rank, origin in enumerate(labels.ORIGINS)}
 _IDENTITY: Final = (Transformation(labels.DIRECT, labels.IDENTITY, "", masking=False),)
