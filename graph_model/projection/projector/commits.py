@@ -36,8 +36,8 @@ from graph_model.stores.documents import DocumentState
 # elements must remove them here too. Everything is forgotten where it is uncertain which elements
 # were removed, and after another process was the writer.
 
-_MOST_ELEMENTS: Final = 200_000
-_MOST_ROWS: Final = 200_000
+_MOST_ELEMENTS: Final = 20_000
+_MOST_ROWS: Final = 20_000
 _MOST_WHOLES: Final = 50_000
 _NOTHING: Final = Facts()
 
