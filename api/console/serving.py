@@ -16,9 +16,11 @@ from graph_model.stores.gremlin.engine import jars
 
 def serve(call: Call) -> int:
     """Start everything and serve until Ctrl-C."""
+    thresholds = gc.get_threshold()
     gc.set_threshold(50_000)  # modules are no garbage: else a fifth of their import goes to it
     from api.serving import server
 
+    gc.set_threshold(*thresholds)
     return server.serve(
         call.settings(), call.environment, call.say, new_journal=call.options.new_journal
     )

@@ -49,8 +49,8 @@ _MOST_REASON: Final = 500
 _MOST_SECRET: Final = 65_536
 _MOST_READ: Final = 2_000
 """Bytes of an answer; a longer one costs its connection."""
-_PAGE: Final = ("<!doctype html", "<html")
 _ERRORS: Final = ("error", "errors", "errorMessage")
+_PAGE: Final = ("<!doctype html", "<html")
 """How a sign-in page, a proxy or a web page begins, which have kept nothing."""
 _USER_INFO: Final = re.compile(r"//[^/\s@]*@")
 _SPLINE_PATHS: Final[Mapping[DocumentKind, str]] = {

@@ -50,6 +50,7 @@ from graph_model.producers.openlineage.events.facets import (
     JobType,
     LineageEntry,
     is_silent,
+    read_nanoseconds,
     value_of,
 )
 
@@ -128,13 +129,14 @@ class _SoFar:
 
     started: bool = False
     ended: int | None = None  # the newest end, in nanoseconds
-    nominal: object = None
+    nominal: int | None = None  # nanoseconds
 
     def add(self, event: RunEvent) -> None:
         self.started |= event.type == START
         if event.type in TERMINAL:
             self.ended = event.time
-        self.nominal = _nominal_start(event) or self.nominal
+        nominal = _nominal_start(event)
+        self.nominal = self.nominal if nominal is None else nominal
 
     def is_over(self, event: RunEvent) -> bool:
         """Whether a later event is that of another run.
@@ -152,7 +154,7 @@ class _SoFar:
         if event.type == START and self.started:
             return True
         nominal = _nominal_start(event)
-        if nominal and self.nominal and nominal != self.nominal:
+        if None not in (nominal, self.nominal) and nominal != self.nominal:
             return True
         tells = event.type == START or bool(_tables_of(event))
         return tells and event.time - self.ended >= _LATER
@@ -162,9 +164,11 @@ _OF_A_CYCLE: Final = (START, RUNNING, *TERMINAL)
 _LATER: Final = 3_600_000_000_000  # nanoseconds
 
 
-def _nominal_start(event: RunEvent) -> object:
+def _nominal_start(event: RunEvent) -> int | None:
+    """In nanoseconds, however it is spelled; None where the event has none that can be read."""
     facet = event.run_facets.get("nominalTime")
-    return facet.body.get("nominalStartTime") if facet else None
+    spelled = facet.body.get("nominalStartTime") if facet else None
+    return read_nanoseconds(spelled) if isinstance(spelled, str) else None
 
 
 def _by_time(event: RunEvent) -> tuple[int, bool, str]:

@@ -43,8 +43,8 @@ TABLES: dict[str, Any] = {"inputs": [IN], "outputs": [OUT]}
 ROWS = {"outputStatistics": {"rowCount": 7}}
 
 
-def nominal(day: int) -> dict[str, Any]:
-    facet = {"nominalStartTime": f"2026-03-{day:02}T00:00:00Z"}
+def nominal(day: int, clock: str = "00:00:00Z") -> dict[str, Any]:
+    facet = {"nominalStartTime": f"2026-03-{day:02}T{clock}"}
     return {"run": {"runId": UUID, "facets": {"nominalTime": facet}}}
 
 
@@ -99,6 +99,8 @@ def test_a_run_is_told_by_its_job_its_start_and_its_end(events, runs) -> None:
         ([(0, "COMPLETE", TABLES | nominal(1)), (1, "COMPLETE", TABLES | nominal(2)),
           (2, "COMPLETE", nominal(2))], [[0], [1, 2]]),
         ([(0, "COMPLETE", TABLES | nominal(1)), (1, "COMPLETE", TABLES)], [[0, 1]]),
+        ([(0, "COMPLETE", TABLES | nominal(1)), (1, "COMPLETE", nominal(1, "01:00:00.000+01:00"))],
+         [[0, 1]]),
         # a run that is still going
         ([(0, "START", nominal(1)), (300, "COMPLETE", TABLES | nominal(1))], [[0, 300]]),
         ([(0, "RUNNING", TABLES), (300, "RUNNING", TABLES)], [[0, 300]]),
