@@ -18,10 +18,13 @@ from spark_agent_config.masking.names import (
     NAME_LENGTH,
     hides_numbers,
     holds_url,
+    is_key_of_service,
     is_method,
     is_mixed,
     is_name,
+    is_name_of_service_key,
     is_numbered,
+    is_of_login,
     is_public,
     is_reference,
     is_secret_key,
@@ -40,7 +43,7 @@ from spark_agent_config.masking.statements import (
     sections,
     statements,
 )
-from spark_agent_config.masking.tokens import may_be_issued, may_hold_token, tokens
+from spark_agent_config.masking.tokens import is_issued, may_be_issued, may_hold_token, tokens
 from spark_agent_config.masking.urls import logins, split_table
 
 if TYPE_CHECKING:
@@ -124,8 +127,11 @@ class _Walk:
                     holder = _VAULT
                 elif (vault or _is_special(key)) and _is_held(container, key, above):
                     holder = _SECRET
-                if holder == key and _completes(above, key) and not _is_plain_word(item):
-                    holder = _SECRET
+                if holder == key and key.lower() in _COMPLETING:
+                    if _completes(above, key):
+                        holder = key if _is_plain_word(item) else _SECRET
+                    elif _is_key_alone(container, key, above):
+                        holder = _SECRET
             if isinstance(item, dict):
                 self._objects.append((item, holder))
             elif isinstance(item, _LISTS):
@@ -361,7 +367,11 @@ def _squashed(key: str) -> str:
 @lru_cache(maxsize=8192)
 def _is_special(key: str) -> bool:
     """Whether what stands beside or above a key may show that its value is secret."""
-    return key in _WEB_KEY_PARTS or squash(key[:NAME_LENGTH]) in _HOLDING
+    return (
+        key in _WEB_KEY_PARTS
+        or squash(key[:NAME_LENGTH]) in _HOLDING
+        or is_name_of_service_key(key)
+    )
 
 
 @lru_cache(maxsize=8192)
@@ -375,6 +385,25 @@ def _completes(above: str, key: str) -> bool:
 
 
 _COMPLETING: Final = frozenset({"key", "keys"})
+
+
+def _is_key_alone(container: dict[str, Any], key: str, above: str) -> bool:
+    """Whether a ``key`` that names nothing beside it is one to a service, by the service's name or
+    by its look: ``{"stripe": {"key": "x1y2z3"}}``; an object of a bucket has a key, too.
+    """
+    item = container[key]
+    if not isinstance(item, str):
+        return False
+    if is_key_of_service(above, item):
+        return True
+    beside = set(map(_squashed, container))
+    names_something = not beside.isdisjoint(_HOLDING | _NAMED_BY_A_KEY) or above in _NAMED_BY_A_KEY
+    return bool(above) and not names_something and is_issued(item)
+
+
+_NAMED_BY_A_KEY: Final = frozenset({
+    "bucket", "bucketname", "object", "s3", "etag", "message", "record", "partition", "cache",
+})  # fmt: skip
 
 
 def _is_plain_word(item: object) -> bool:
@@ -417,6 +446,8 @@ def _is_name_of_secret(name: object) -> bool:
 def _is_held(container: dict[str, Any], key: str, above: str) -> bool:
     """Whether a value is secret by what stands beside or above it."""
     squashed = _squashed(key)
+    if is_name_of_service_key(key):
+        return not _is_plain_word(container[key])
     if key in _WEB_KEY_PARTS and ("kty" in container or is_secret_key(above[:NAME_LENGTH])):
         return True
     if squashed in _HOLDING:
@@ -427,6 +458,9 @@ def _is_held(container: dict[str, Any], key: str, above: str) -> bool:
             value = container[key]
             strong = isinstance(value, str) and is_mixed(value)
             return strong and is_secret_key(above[:NAME_LENGTH])
+        value = container[key]
+        if isinstance(value, str) and is_named is None and is_of_login(above, container, value):
+            return True
     if squashed in _OPEN or is_public(key):
         return False
     if _squashed(above) in _VAULTS:
@@ -459,7 +493,7 @@ def _is_named(container: dict[str, Any], key: str) -> bool | None:
         for beside, text in container.items():
             if beside == key or not isinstance(text, str) or len(text) > _LONGEST_NAME:
                 continue
-            if is_secret_key(text):
+            if is_secret_key(text) or is_name_of_service_key(text):
                 return True
     return False if isinstance(name, str) else None
 

@@ -7,6 +7,7 @@ name of a place where a secret is kept, code that fetches one.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
@@ -77,6 +78,29 @@ SECRET_PARAMETERS: Final = (
 )  # fmt: skip
 # One of these in a query means: signed for a while, the query names nothing.
 SIGNATURE_PARAMETERS: Final = ("sig", "xamzsignature", "xgoogsignature", "signature")
+# Services whose ``key`` is that of their API: {"stripe": {"key": …}}. None is a dimension of a
+# warehouse, whose keys are numbers of rows (segment_key).
+SERVICES: Final = frozenset((
+    "stripe", "braintree", "adyen", "paypal", "plaid", "razorpay", "paddle", "checkoutcom",
+    "twilio", "nexmo", "vonage", "plivo", "messagebird", "sinch", "sendgrid", "mailgun", "mailjet",
+    "mailchimp", "mandrill", "postmark", "sparkpost", "sendinblue", "brevo", "klaviyo",
+    "openai", "anthropic", "cohere", "mistral", "huggingface", "pinecone", "weaviate", "deepl",
+    "datadog", "newrelic", "honeycomb", "sumologic", "loggly", "logdna", "bugsnag", "rollbar",
+    "pagerduty", "opsgenie", "amplitude", "mixpanel", "launchdarkly", "algolia", "typesense",
+    "cloudflare", "fastly", "mapbox", "rapidapi", "firebase", "supabase", "zendesk", "hubspot",
+    "intercom", "airtable", "shopify", "fivetran", "snowplow", "sentry", "grafana", "auth0", "okta",
+))  # fmt: skip
+# Objects that are a login: {"basic": {"user": "u", "value": …}}
+LOGINS: Final = frozenset((
+    "auth", "authentication", "basic", "basicauth", "httpbasic", "digest", "ntlm", "login", "logon",
+    "bind", "ldap", "sasl", "scram", "plain", "smtp", "imap", "ftp", "sftp", "ssh", "jdbc", "odbc",
+    "proxy", "credentials", "credential", "creds", "identity", "serviceaccount", "dblogin",
+    "connection", "registry",
+))  # fmt: skip
+# Fields that name who logs in.
+USERS: Final = frozenset((
+    "user", "username", "login", "userid", "uid", "usr", "principal", "binddn", "account",
+))  # fmt: skip
 # Parameters without effect on the data: no secrets, but identity drops them as well.
 LOGIN_PARAMETERS: Final = ("user", "username", "uid", "login", "userid")
 # Endings that tell about a secret without being one.
@@ -150,6 +174,31 @@ def _is_secret(key: str) -> bool:
         return not squashed.endswith(_WORDS_IN_PASS)
     words = re.split(r"[\W_]+", key.lower())
     return words[-1] in SECRET_LAST_WORDS or not set(SECRET_WORDS).isdisjoint(words)
+
+
+def is_key_of_service(service: str, value: str) -> bool:
+    """Whether a text under ``key`` is that of a service: ``{"stripe": {"key": "x1y2z3"}}``."""
+    return squash(service[:NAME_LENGTH]) in SERVICES and is_strong(value) and not is_name(value)
+
+
+@lru_cache(maxsize=8192)
+def is_name_of_service_key(name: str) -> bool:
+    """Whether a name is that of a service's key as a whole: ``STRIPE_KEY``, ``stripe.key``."""
+    squashed = squash(name[:NAME_LENGTH])
+    return squashed.endswith("key") and squashed[: -len("key")] in SERVICES
+
+
+def is_of_login(above: str, fields: Iterable[str], value: str) -> bool:
+    """Whether a text beside a user in a login is its password, whatever its field is called:
+    ``{"basic": {"user": "u", "value": "x1y2z3"}}``.
+    """
+    squashed = squash(above[:NAME_LENGTH])
+    return (
+        (squashed in LOGINS or squashed.removesuffix("s") in LOGINS)
+        and is_strong(value)
+        and not is_name(value)
+        and any(squash(field[:NAME_LENGTH]) in USERS for field in fields)
+    )
 
 
 def is_public(key: str) -> bool:

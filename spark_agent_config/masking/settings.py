@@ -240,6 +240,9 @@ class _Reader:
             value = self._text[start:end]
             if setting.quoted_name and is_type(value):
                 return True
+            is_sign = 0 < len(value) <= _MOST_SIGNS and not any(map(str.isalnum, value))
+            if is_sign and not setting.quoted_name:  # Unexpected token: ')'
+                return True
             if setting.name.isupper() and value == setting.name.lower():  # PASSWORD = "password"
                 return not setting.quoted_name
         else:
@@ -785,6 +788,8 @@ def _is_default(value: str) -> bool:
 
 
 _SHORTEST_DEFAULT: Final = 4
+_MOST_SIGNS: Final = 3
+"""Of a sign of a language: a parser tells the token that it stopped at."""
 
 
 def _is_authorization(name: str) -> bool:

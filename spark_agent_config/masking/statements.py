@@ -16,8 +16,10 @@ from typing import Final
 
 from spark_agent_config.masking.expressions import calls, may_call
 from spark_agent_config.masking.names import (
+    is_key_of_service,
     is_mixed,
     is_name,
+    is_of_login,
     is_secret_key,
     is_strong,
 )
@@ -453,9 +455,50 @@ _SENSITIVE: Final = re.compile(
 _KEY_ALONE: Final = re.compile(r"(?i)\n[ \t]{0,32}[\"']?key[\"']?[ \t]{0,4}[:=]")
 
 
+# {"key": "x"}   {user = u, value = x}: what the braces hold, and the name before them
+_HELD_IN_BRACES: Final = re.compile(
+    r"(?i)[{,]\s{0,8}\\{0,7}[\"']?(?:key|value|val)\\{0,7}[\"']?\s{0,8}[:=]"
+)
+_BRACES: Final = re.compile(r"\{([^{}]{1,400})")
+_ABOVE_BRACES: Final = re.compile(r"(?<![\w.\-])([\w.\-]{1,64})\\{0,7}[\"']?\s{0,8}[:=]?\s{0,8}\Z")
+_FIELD: Final = re.compile(
+    r"(?<![\w.\-])([\w.\-]{1,32})\\{0,7}[\"']?\s{0,8}[:=]\s{0,8}\\{0,7}[\"']?([^\s\"'\\,;{}]{1,256})"
+)
+_PASSWORD_OF_A_LOGIN: Final = frozenset({"value", "val"})
+# basic:\n  user: u\n  value: x   [stripe]\nkey = x
+_LINES: Final = re.compile(
+    r"(?im)^[ \t]{0,32}(?:\[[\w.\-]{0,64}?|- )?(?P<above>[\w\-]{1,64})(?:\]|[ \t]{0,4}:)"
+    r"[ \t]{0,8}\r?\n(?=(?P<held>(?:[ \t]{0,32}(?:- )?[\"']?[\w.\-]{1,64}[\"']?[ \t]{0,4}[:=]"
+    r"[ \t]{0,4}[^\s{}][^\n{}]{0,200}(?:\n|\Z))"
+    r"{1,6}))"
+)
+# <stripe key="x"/>   <login user="u" value="x"/>
+_ELEMENT: Final = re.compile(r"<([\w.\-]{1,64})\s([^<>]{1,400})")
+# STRIPE_KEY=x   spark.y.auth.basic.value x
+_FLAT_NAME: Final = re.compile(r"[._\-](?:key|KEY|value|VALUE)[\"']?[ \t]{0,8}[=:]")
+_FLAT: Final = re.compile(
+    r"(?m)(?:^[ \t]{0,32}|(?<=--conf )|(?<=-D)|(?<=-e )|(?<=export )|(?<=set ))[\"']?"
+    r"(?P<name>[\w.\-]{4,128})[\"']?[ \t]{0,8}[=:][ \t]{0,8}[\"']?"
+    r"(?P<value>[^\s\"',;]{6,256})"
+)
+_VALUE_ALONE: Final = re.compile(r"(?i)\n[ \t]{0,32}(?:val|value)[ \t]{0,4}[:=]")
+
+
 def may_have_sections(text: str) -> bool:
-    """Whether a line of a text gives a ``key``, or one that something is sensitive."""
-    return "\n" in text and (_KEY_ALONE.search(text) is not None or "sensitive" in text)
+    """Whether a line or a block of a text gives a ``key`` or a ``value``, or something is
+    sensitive.
+    """
+    if "{" in text and _HELD_IN_BRACES.search(text) is not None:
+        return True
+    if "<" in text and (' key="' in text or ' value="' in text):
+        return True
+    if ("=" in text or ":" in text) and _FLAT_NAME.search(text) is not None:
+        return True
+    return "\n" in text and (
+        _KEY_ALONE.search(text) is not None
+        or "sensitive" in text
+        or _VALUE_ALONE.search(text) is not None
+    )
 
 
 def sections(text: str) -> Iterator[tuple[int, int]]:
@@ -468,6 +511,42 @@ def sections(text: str) -> Iterator[tuple[int, int]]:
             yield match.span("value")
     for match in _SENSITIVE.finditer(text):
         yield match.span("value")
+    for block in _BRACES.finditer(text) if "{" in text else ():
+        above = _ABOVE_BRACES.search(text, max(0, block.start() - _LOOK_BACK), block.start())
+        if above is not None:
+            yield from _of_block(text, above[1], block.span(1))
+    for element in _ELEMENT.finditer(text) if "<" in text else ():
+        yield from _of_block(text, element[1], element.span(2))
+    for flat in _FLAT.finditer(text):
+        if _is_flat(flat["name"], flat["value"]):
+            yield flat.span("value")
+    for lines in _LINES.finditer(text) if "\n" in text else ():
+        yield from _of_block(text, lines["above"], lines.span("held"))
+
+
+_LOOK_BACK: Final = 96
+
+
+def _is_flat(name: str, value: str) -> bool:
+    """``STRIPE_KEY=x``, ``x.auth.basic.value=x``: a block's name and its field in one."""
+    *above, block, key = ["", "", *name.lower().split(".")]
+    if key == "value":
+        return "auth" in above and is_of_login(block, ("user",), value)
+    service = block if key == "key" else key.removesuffix("key")
+    return key.endswith("key") and is_key_of_service(service, value)
+
+
+def _of_block(text: str, above: str, held: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """The key of a service and the password of a login, by the name of the block."""
+    name = above.rpartition(".")[2]
+    entries = list(_FIELD.finditer(text, *held))
+    names = [entry[1] for entry in entries]
+    for entry in entries:
+        key, value = entry[1].lower(), entry[2]
+        if (key == "key" and is_key_of_service(name, value)) or (
+            key in _PASSWORD_OF_A_LOGIN and is_of_login(name, names, value)
+        ):
+            yield entry.span(2)
 
 
 # <value>x</value><name>db.password</name>   value: x\n  name: DB_PASSWORD   "value": "x", "name": …

@@ -103,6 +103,10 @@ def test_secrets_beside_above_and_in_keys_are_masked() -> None:
         {"password": "${DB_PASSWORD}", "secretArn": "arn:aws:secretsmanager:x:1:secret:y"},
         {"argv": ["mysql", "-u", "u", "-h", "h", "d"]},
         {"tokens": 5, "token_count": 7, "passCount": 3},
+        {"stripe": {"key": "charge_id"}, "okta": {"key": "user_id", "value": "amount"}},
+        {"object": {"key": STRONG}, "s3": {"bucket": "b", "key": STRONG}},
+        {"basic": {"user": "etl", "value": "2026-01-05"}, "login": {"user": "u", "value": 12}},
+        {"connection": {"user": "etl", "value": "jdbc:x://h/d"}, "message": {"key": "order-17"}},
     ],
 )
 def test_structures_without_a_secret_are_kept(document: object) -> None:
