@@ -187,7 +187,7 @@ def _attempt(job: DemoJob, spark: Any, lake: Lake) -> str | None:
 
 def _outcome(job: DemoJob, result: JobResult) -> str:
     outcome = "failed, as it should" if job.fails and result.error else "done"
-    return f"{outcome} in {result.seconds:.1f} s, {result.reported} writes reported"
+    return f"{outcome} in {result.seconds:.1f} s, reported writes: {result.reported}"
 
 
 def _unreachable(url: str) -> str | None:
