@@ -94,6 +94,8 @@ ABORTED: Final = "aborted"
 SHOWN_STATES: Final = (*STATES, RUNNING, ABORTED)
 #: A run without an event for so long is stale (milliseconds).
 STALE_AFTER_MS: Final = 24 * 3_600_000
+#: So many parents, each above the one before, are looked at for the state of a run.
+MOST_RUNS_ABOVE: Final = 100
 
 # Kinds of an execution: the effect of its row on history.
 LIFECYCLE_KIND: Final = "lifecycle"

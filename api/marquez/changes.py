@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from flask import Response, jsonify
+from marshmallow import EXCLUDE
 from marshmallow.fields import Raw
 from werkzeug.exceptions import MethodNotAllowed
 
@@ -42,6 +43,11 @@ _NO_WRITE: Final = (
 
 
 class _TagBody(RequestBody):
+    """Of Marquez's tag; its other fields say nothing here, as its clients send them."""
+
+    class Meta:
+        unknown = EXCLUDE
+
     description = Raw(load_default=None)
 
 

@@ -6,8 +6,10 @@ Names in paths are percent-encoded, slashes as ``%2F`` (``http.blueprint``).
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date
+from html import escape
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import unquote
@@ -48,13 +50,14 @@ _MOST_WITH_RUNS: Final = 25
 """Jobs of a list with their newest runs, datasets with the origins of their columns, as many as
 Marquez's page shows; jobs behind with one.
 """
-#: Of a last run; the catalogue keeps an aborted one as failed.
+#: Of a last run: an aborted one is aborted (no end came) or failed (an event said so).
+_ENDED: Final = (labels.FAILED, labels.ABORTED)
 _STATES: Final = {
-    "NEW": "new",
-    "RUNNING": labels.RUNNING,
-    "COMPLETED": labels.COMPLETED,
-    "FAILED": labels.FAILED,
-    "ABORTED": labels.FAILED,
+    "NEW": ("new",),
+    "RUNNING": (labels.RUNNING,),
+    "COMPLETED": (labels.COMPLETED,),
+    "FAILED": _ENDED,
+    "ABORTED": _ENDED,
 }
 
 blueprint = Blueprint(
@@ -265,7 +268,9 @@ def _datasets_of(sources: Sources, name: str) -> tuple[list[DatasetRow], Partial
     """Raises NotFound where neither a dataset nor a job has this namespace."""
     rows, partial = openlineage.datasets_of(sources, name)
     if not rows and not partial and name != _DEFAULT:
-        listed = sources.catalogue.list_jobs(hidden=sources.hidden, namespace=name, limit=1)
+        listed = sources.catalogue.list_jobs(
+            hidden=sources.hidden, namespace=name, limit=1, now=sources.now
+        )
         if not listed.total:
             raise NotFound("namespace", name)
     return rows, partial
@@ -351,7 +356,8 @@ def jobs(query: Mapping[str, Any], namespace: str | None = None) -> Response:
         sources.catalogue.list_jobs,
         hidden=sources.hidden,
         namespace=namespace,
-        states={_STATES[word] for word in wanted},
+        states={state for word in wanted for state in _STATES[word]},
+        now=sources.now,
         order=JobOrder.LAST_RUN_FALLING,
     )
     if len({"FAILED", "ABORTED"} & set(wanted)) == 1:
@@ -533,13 +539,13 @@ def _hits(sources: Sources, ids: Sequence[str]) -> list[_Hit]:
     return [named[key] for key in ids if key in named]
 
 
-@advanced_search.answer("/<any(jobs, datasets):found>", "hits and highlights", _WordsQuery)
-def search_whole(query: Mapping[str, Any], found: str) -> Response:
+@advanced_search.answer("/<any(jobs, datasets):searched>", "hits and highlights", _WordsQuery)
+def search_whole(query: Mapping[str, Any], searched: str) -> Response:
     """The first ten datasets or jobs that our search finds, each with its facets, as Marquez keeps
     them in OpenSearch; what in its name matches stands between ``<em>`` and ``</em>``.
     """
     sources = current_sources()
-    kind = found.removesuffix("s")
+    kind = searched.removesuffix("s")
     page = search_names(sources, query["q"], kinds=(kind,), limit=10)
     ids = [match.id for match in page.items]
     if kind == JOB:
@@ -565,10 +571,12 @@ def _job_hit(job: Json) -> Json:
 
 
 def _marked(name: str, text: str) -> str:
-    """orders, or  =>  <em>or</em>ders."""
-    place = name.casefold().find(text.casefold())
-    end = place + len(text)
-    return f"{name[:place]}<em>{name[place:end]}</em>{name[end:]}" if place >= 0 else name
+    """Orders<1>, or  =>  <em>Or</em>ders&lt;1&gt;: the page takes it as HTML."""
+    place = re.search(re.escape(text), name, re.IGNORECASE)
+    if place is None:
+        return escape(name)
+    before, matched, behind = name[: place.start()], place[0], name[place.end() :]
+    return f"{escape(before)}<em>{escape(matched)}</em>{escape(behind)}"
 
 
 def _fits(hit: _Hit, query: Mapping[str, Any]) -> bool:

@@ -61,7 +61,7 @@ def events(sources: Sources, spans: Sequence[CountedInterval]) -> Counted:
     since, cursor, read = spans[0].begin - 1, None, 0
     while True:
         page = sources.catalogue.recent_executions(
-            sources.hidden, since=since, counted=False, limit=_PAGE, cursor=cursor
+            sources.hidden, since=since, counted=False, limit=_PAGE, cursor=cursor, now=sources.now
         )
         read += len(page.items)
         for item in page.items:
@@ -91,7 +91,8 @@ def _within(spans: Sequence[CountedInterval], at: int) -> list[int]:
 def jobs(sources: Sources, spans: Sequence[CountedInterval]) -> Counted:
     """The jobs that were known at the end of each span."""
     return _counted(
-        spans, lambda at: sources.catalogue.list_jobs(hidden=sources.hidden, at=at, limit=1).total
+        spans,
+        lambda at: sources.catalogue.list_jobs(hidden=sources.hidden, at=at, limit=1, now=at).total,
     )
 
 

@@ -109,7 +109,7 @@ def home(sources: Sources, *, now: int) -> Home:
     estate = sources.catalogue.estate(sources.hidden, failures=_MOST_NAMED, at=None, since=since)
     late = _late(sources, now)
     recent = sources.catalogue.recent_executions(
-        sources.hidden, counted=False, limit=EXECUTIONS_READ
+        sources.hidden, counted=False, limit=EXECUTIONS_READ, now=now
     )
     written = _written(recent.items)
     cut = recent.next is not None and len(written) < _MOST_NAMED
@@ -262,7 +262,7 @@ def estate_map(sources: Sources, *, by: str, within: Sequence[str]) -> EstateMap
     spots = {row.id: _spot(row, read(row), tuple(within)) for row in drawn}
     flows, cut = lineage.flows_into(spots.keys())
     uses = [use for use in flows if use.job not in sources.hidden]
-    last = sources.catalogue.last_states({use.job for use in uses}, None)
+    last = sources.catalogue.last_states({use.job for use in uses}, None, sources.now)
     failing = {job for job, (_, state, _) in last.items() if state == labels.FAILED}
     moves, counted = _moves(spots, uses), Counter(spots.values())
     near = _near(counted, moves)
@@ -602,7 +602,7 @@ def incidents(sources: Sources, *, now: int) -> Incidents:
     catalogue, hidden = sources.catalogue, sources.hidden
     estate = catalogue.estate(hidden, failures=_FAILURES_READ, at=None, since=since)
     running = catalogue.recent_executions(hidden, state=labels.RUNNING, limit=_MOST_NAMED, now=now)
-    recent = catalogue.recent_executions(hidden, counted=False, limit=EXECUTIONS_READ)
+    recent = catalogue.recent_executions(hidden, counted=False, limit=EXECUTIONS_READ, now=now)
     written = {
         execution.target: None
         for execution in recent.items

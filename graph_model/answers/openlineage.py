@@ -247,7 +247,7 @@ def sent_facets(sources: Sources, subjects: Collection[str]) -> dict[str, SentFa
     """Per subject (of ``RunRow``, ``ExecutionRow`` or ``FacetRow``) what its events say, read from
     the journal, once for an answer; without events that name something hidden.
     """
-    wanted, known = set(subjects), sources.sent
+    wanted, known = set(subjects), sources.sent.setdefault(sources.governance.hidden, {})
     if new := wanted - known.keys():
         known |= dict.fromkeys(new) | _read_facets(sources, new)
     return {subject: sent for subject in wanted if (sent := known[subject]) is not None}

@@ -609,8 +609,6 @@ def _below(children: Sequence[RunNode]) -> dict[str, int]:
 # --- the state of a run at a time -----------------------------------------------------------------
 
 
-_MOST_LEVELS: Final = 100
-
 Closure = Literal["", "parent", "stale"]
 
 
@@ -650,7 +648,8 @@ def ancestors(row: RunRow, rows: Mapping[str, RunRow]) -> tuple[RunRow, ...]:
     """The runs above one, nearest first, as far as known; a cycle ends the list."""
     known: dict[str, RunRow] = {}
     above = row.parent_run
-    while above and above != row.run_id and above not in known and len(known) < _MOST_LEVELS:
+    most = labels.MOST_RUNS_ABOVE
+    while above and above != row.run_id and above not in known and len(known) < most:
         parent = rows.get(above)
         if parent is None:
             break

@@ -272,7 +272,7 @@ def _matches(sources: Sources, nodes: Collection[str]) -> Iterator[Match]:
 def _runs(sources: Sources, text: str, words: Sequence[str]) -> _Hits:
     """The runs of which an error or an id holds a word, newest first; each once."""
     catalogue = sources.catalogue
-    since = catalogue.recent_until(_EXECUTIONS_SEARCHED, at=None)
+    since = catalogue.recent_until(_EXECUTIONS_SEARCHED, at=None, now=sources.now)
     page = catalogue.recent_executions(
         sources.hidden,
         query=text,
@@ -280,6 +280,7 @@ def _runs(sources: Sources, text: str, words: Sequence[str]) -> _Hits:
         since=since,
         limit=_EXECUTIONS_READ,
         counted=False,
+        now=sources.now,
     )
     jobs = job_references(sources, {row.job for row in page.items})
     items: dict[str, SearchItem] = {}

@@ -44,8 +44,8 @@ class Sources:
 
     ``rules`` name datasets; ``producers`` read documents; ``governance`` holds classifications,
     hidden nodes and other statements by people; ``structure`` is the graph structure kept between
-    requests, ``sent`` what this one has read of events (``openlineage.sent_facets``). ``expired``
-    returns True once ``time_limit_ms`` has passed.
+    requests, ``sent`` what this one has read of events, per set of hidden nodes
+    (``openlineage.sent_facets``). ``expired`` returns True once ``time_limit_ms`` has passed.
     ``now`` is the server's time (epoch ms), 0 where no state of a run depends on it.
 
     ``hidden`` are ids of datasets and jobs that no answer names or counts, except as hidden ones.
@@ -65,7 +65,7 @@ class Sources:
     expired: Callable[[], bool] = _never
     time_limit_ms: int = 0
     now: int = 0
-    sent: dict[str, Any] = field(default_factory=dict, compare=False)
+    sent: dict[frozenset[str], dict[str, Any]] = field(default_factory=dict, compare=False)
 
     @property
     def references(self) -> References:

@@ -440,7 +440,7 @@ def estimate_elements(catalogue: Catalogue, windows: Collection[RunWindow]) -> d
     """
     ids = catalogue.job_ids("", JOBS_LOOKED_AT)
     looked = [_look_at(catalogue, job) for job in ids]
-    share = catalogue.list_jobs(limit=1).total / len(ids) if ids else 0.0
+    share = catalogue.list_jobs(limit=1, now=0).total / len(ids) if ids else 0.0
     return {
         window: int(share * sum(_elements(sample, window) for sample in looked))
         for window in windows

@@ -207,10 +207,10 @@ class ExecutionHistory(CatalogueReader):
             return newest_executions(connection, "job", jobs, at, only="any")
 
     def last_states(
-        self, jobs: Collection[str], at: int | None, now: int = 0
+        self, jobs: Collection[str], at: int | None, now: int
     ) -> dict[str, tuple[int, str, str]]:
         """The time, the state and the producer of each of ``last_executions``. A run that is silent
-        at ``at``, else ``now`` (epoch ms, 0: not asked for), is "aborted".
+        at ``at``, else ``now`` (epoch ms), or below one that has ended, is "aborted".
         """
         with self._read() as connection:
             return last_states_of(connection, jobs, at, now)

@@ -162,7 +162,7 @@ class CatalogueLists(CatalogueReader):
         states: Collection[str] = (),
         among: Collection[str] | None = None,
         order: JobOrder = JobOrder.NAMESPACE,
-        now: int = 0,
+        now: int,
     ) -> Page[JobSummary]:
         """The jobs that existed at the time, in an order, then by namespace and name; ``query`` is
         a case-insensitive substring of the name, ``states`` those of the last run, () any,
@@ -278,7 +278,7 @@ class CatalogueLists(CatalogueReader):
         limit: int = 100,
         cursor: str | None = None,
         at: int | None = None,
-        now: int = 0,
+        now: int,
         order: ExecutionOrder = ExecutionOrder.AT_FALLING,
     ) -> Page[RecentExecution]:
         """The writes and reads of all jobs, or of one (an id), without those of hidden jobs and
@@ -322,7 +322,7 @@ class CatalogueLists(CatalogueReader):
         state: str | None = None,
         job: str | None = None,
         at: int | None,
-        now: int = 0,
+        now: int,
     ) -> int | None:
         """The time (epoch ms) of the newest execution, of any kind, that is not among the newest
         ``number``.

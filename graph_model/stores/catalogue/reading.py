@@ -185,23 +185,37 @@ def closed(of: Any, now: Any) -> sa.ColumnElement[bool]:
     """Whether the run of a running execution is over without an end of its own: silent for too
     long, or below one that has ended (``answers.runs.status``).
     """
-    own, above = runs.alias("own_run").c, runs.alias("run_above").c
-    ended = (
-        sa.select(above.id)
-        .where(
-            above.run_id.in_((own.parent_run, own.root_run)),
-            above.run_id != own.run_id,
-            above.scope == own.scope,
-            above.ended_at <= now,
-        )
-        .exists()
-    )
+    own_run = runs.alias("own_run")
+    own, above = own_run.c, _above(own_run).c
+    ended = sa.select(above.run_id).where(above.run_id != own.run_id, above.ended_at <= now)
     silent = sa.and_(sa.not_(own.endless), own.last_at + labels.STALE_AFTER_MS < now)
     open_then = sa.or_(own.ended_at.is_(None), own.ended_at > now)
     return (
         sa.select(own.id)
-        .where(own.subject == of.subject, open_then, sa.or_(silent, ended))
+        .where(own.subject == of.subject, open_then, sa.or_(silent, ended.exists()))
         .exists()
+    )
+
+
+def _above(own_run: sa.FromClause) -> sa.CTE:
+    """The runs above one as ``answers.runs.ancestors`` has them: its parents, and its root."""
+    own, parent = own_run.c, runs.alias("parent_run").c
+    level = sa.case((parent.run_id == own.parent_run, 1), else_=labels.MOST_RUNS_ABOVE)
+    above = (
+        sa.select(parent.run_id, parent.parent_run, parent.ended_at, level.label("level"))
+        .where(parent.run_id.in_((own.parent_run, own.root_run)), parent.scope == own.scope)
+        .correlate(own_run)
+        .cte("runs_above", recursive=True, nesting=True)
+    )
+    further = runs.alias("further_run").c
+    return above.union(  # each row once a level: a run's id may stand in several rows, in a cycle
+        sa.select(further.run_id, further.parent_run, further.ended_at, above.c.level + 1)
+        .where(
+            further.run_id == above.c.parent_run,
+            further.scope == own.scope,
+            above.c.level < labels.MOST_RUNS_ABOVE,
+        )
+        .correlate(own_run)
     )
 
 

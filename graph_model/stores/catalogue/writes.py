@@ -179,8 +179,8 @@ class Writes(CatalogueReader):
         writes are reported twice (``labels.CTAS_COMMANDS``); elsewhere the result has none.
         """
         with self.snapshot() as same:
-            found = dict.fromkeys(same._rows_beside(_unnamed(state), pairs))
-            unnamed = [row for row in map(SuccessfulWrite._make, found) if row.application_id]
+            writes = dict.fromkeys(same._rows_beside(_unnamed(state), pairs))
+            unnamed = [row for row in map(SuccessfulWrite._make, writes) if row.application_id]
             incomplete = {(write.target, write.application_id) for write in unnamed}
             asked = [(*pair, int(pair in incomplete)) for pair in pairs]
             rows = same._rows_beside(_companions(state), asked)

@@ -60,7 +60,7 @@ _ASKED: Final[Mapping[str, tuple[Collection[Any], _Answer]]] = {
     "partitions": (IDS, lambda c, some: c.partitions(some)),
     "executions": (IDS, lambda c, some: c.executions_of(some)),
     "last executions": (JOBS, lambda c, some: c.last_executions(some, 9)),
-    "last states": (JOBS, lambda c, some: c.last_states(some, 9)),
+    "last states": (JOBS, lambda c, some: c.last_states(some, 9, 0)),
     "last writers": (TARGETS, lambda c, some: c.last_writers(some, 9)),
     "last writes": (TARGETS, lambda c, some: c.last_writes(some, 9)),
     "lone last writes": (TARGETS, lambda c, some: c.lone_last_writes(some, 9, apart=2)),

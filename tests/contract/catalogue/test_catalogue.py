@@ -494,7 +494,7 @@ def test_the_last_execution_of_a_job_and_the_last_write_of_a_dataset(
     newest = {row.job: row for row in oldest_first}
     assert catalogue.last_executions(asked, at) == newest
     states = {job: (row.at, row.state, row.producer) for job, row in newest.items()}
-    assert catalogue.last_states(asked, at) == states
+    assert catalogue.last_states(asked, at, 0) == states
     main = [row for row in writes(rows, at) if not row.branch]
     newest = {row.target: row for row in oldest_first if row in main}
     targets = {"ds-0", "ds-1", "ds-2"}
@@ -753,7 +753,7 @@ def test_all_datasets_are_walked_in_the_order_of_their_list(catalogue: Catalogue
 def test_all_jobs_are_walked_in_the_order_of_their_list(catalogue: Catalogue) -> None:
     rows = [a_job(f"job-{n}", "ab"[n % 2], f"load {n % 3}") for n in range(7)]
     catalogue.record([*rows, an_execution("run-1", job="job-4", at=20)])
-    listed = [one.job for one in catalogue.list_jobs().items]
+    listed = [one.job for one in catalogue.list_jobs(now=0).items]
     assert list(walk_rows(lambda after: catalogue.walk_jobs(after=after, limit=2))) == listed
     assert catalogue.walk_jobs(namespace="b", query="LOAD 1") == tuple(
         job for job in listed if (job.namespace, job.name) == ("b", "load 1")
@@ -796,18 +796,18 @@ def test_jobs_are_listed_by_namespace_and_name_with_their_runs(catalogue: Catalo
             an_execution("ex-4", job="job-2", run="r3", at=5, kind="lifecycle"),
         ]
     )
-    listed = in_pages(lambda cursor: catalogue.list_jobs(limit=2, cursor=cursor))
+    listed = in_pages(lambda cursor: catalogue.list_jobs(now=0, limit=2, cursor=cursor))
     assert [item.job.id for item in listed] == ["job-3", "job-2", "job-1"]
     assert [(item.runs, item.last_at, item.last_state) for item in listed] == [
         (0, None, None),
         (1, 5, "completed"),
         (2, 20, "completed"),
     ]
-    (then,) = catalogue.list_jobs(namespace="b", at=19).items
+    (then,) = catalogue.list_jobs(now=0, namespace="b", at=19).items
     assert (then.runs, then.last_at, then.last_state) == (1, 10, "completed")
-    assert [item.job.id for item in catalogue.list_jobs(query="éTÉ").items] == ["job-3"]
-    assert catalogue.list_jobs(query="a/", namespace="a").total == 0
-    assert catalogue.list_jobs(namespace="c").items == ()
+    assert [item.job.id for item in catalogue.list_jobs(now=0, query="éTÉ").items] == ["job-3"]
+    assert catalogue.list_jobs(now=0, query="a/", namespace="a").total == 0
+    assert catalogue.list_jobs(now=0, namespace="c").items == ()
 
 
 @property_test
@@ -860,7 +860,7 @@ def test_a_limit_out_of_range_is_refused(catalogue: Catalogue, limit: int) -> No
     asks: list[Callable[[], object]] = [
         lambda: catalogue.executions(limit=limit),
         lambda: catalogue.list_datasets(limit=limit),
-        lambda: catalogue.list_jobs(limit=limit),
+        lambda: catalogue.list_jobs(now=0, limit=limit),
         lambda: catalogue.list_runs("job", limit=limit),
         lambda: catalogue.search("x", kinds=("job",), limit=limit),
         lambda: catalogue.execution_plans(id="x", limit=limit),
@@ -876,7 +876,7 @@ def test_a_cursor_of_another_list_is_refused(catalogue: Catalogue) -> None:
     assert cursor is not None
     asks: list[Callable[[str], object]] = [
         lambda cursor: catalogue.executions(cursor=cursor),
-        lambda cursor: catalogue.list_jobs(cursor=cursor),
+        lambda cursor: catalogue.list_jobs(now=0, cursor=cursor),
         lambda cursor: catalogue.list_runs("job", cursor=cursor),
     ]
     for ask in asks:
@@ -995,7 +995,7 @@ def test_a_dataset_is_found_by_its_friendly_name_too(catalogue: Catalogue) -> No
 def test_case_does_not_matter_in_any_script(catalogue: Catalogue, stored: str, asked: str) -> None:
     catalogue.record([a_job("job-1", "ns", stored), a_job("job-2", "ns", "other")])
     assert found(catalogue, asked) == ["job-1"]
-    assert [item.job.id for item in catalogue.list_jobs(query=asked).items] == ["job-1"]
+    assert [item.job.id for item in catalogue.list_jobs(now=0, query=asked).items] == ["job-1"]
 
 
 @pytest.mark.parametrize("text", ["%", "_", "\\", "a%b", "a_b", "a\\b", "\\%", "'", '"', "?", ":x"])
@@ -1100,7 +1100,7 @@ def on_file(tmp_path: Path) -> Iterator[tuple[Catalogue, sa.Engine]]:
         (lambda c: c.names_around(["l"]), "PRIMARY KEY"),
         (lambda c: c.names_around(["l"]), "catalogue_hostless_names_by_location"),
         (lambda c: c.location_of("n", 5), "catalogue_hostless_names_by_name"),
-        (lambda c: c.last_states(["job-1"], 5), "catalogue_executions_by_job"),
+        (lambda c: c.last_states(["job-1"], 5, 0), "catalogue_executions_by_job"),
         (lambda c: c.fields([("ds-1", "a")]), "catalogue_columns_by_dataset"),
         (lambda c: c.columns_of(["ds-1"], 5), "catalogue_columns_by_dataset"),
         (lambda c: c.reading_plans(["job-1"], 5), "catalogue_logical_plans_that_read"),

@@ -83,7 +83,7 @@ def test_a_schema_that_is_dropped_or_emptied_is_made_anew(
         service = Service(url, graph)
     else:
         with pytest.raises(Exception, match=r"does not answer|not exist|cannot be read"):
-            service.generations.current.list_jobs()
+            service.generations.current.list_jobs(now=0)
         assert service.projector.state == "rebuilding"
         service.projector.notify()
     service.settle()
@@ -168,7 +168,7 @@ def test_when_one_service_makes_the_catalogue_anew_the_other_follows(url: str) -
     for service in (one, two):
         service.projector.notify()
         with pytest.raises(Exception, match=r"does not answer|not exist|cannot be read"):
-            service.generations.current.list_jobs()
+            service.generations.current.list_jobs(now=0)
     for service in (one, two):
         service.projector.notify()
         eventually(lambda: service.projector.state == "ready")  # noqa: B023 - asked at once

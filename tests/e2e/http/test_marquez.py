@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
@@ -11,6 +12,9 @@ from uuid import UUID
 import pytest
 from flask.testing import FlaskClient
 
+from api.marquez import routes
+from graph_model import identity
+from graph_model.answers.openlineage import sent_facets
 from graph_model.stores.journal import Journal
 from tests.e2e.small_client import client_of, running
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
@@ -146,7 +150,7 @@ def test_one_version_id_stands_everywhere(client: FlaskClient) -> None:
     of_source, of_version = ids(columns)
     assert of_version == f"datasetField:{LAKE}:b:x#{current}"
     again = get(client, "/column-lineage", nodeId=of_source, depth=1, withDownstream=True)
-    assert {one.partition("#")[0] for one in ids(again)} == {
+    assert {node.partition("#")[0] for node in ids(again)} == {
         f"datasetField:{LAKE}:a/raw:x", f"datasetField:{LAKE}:b:x",
     }  # fmt: skip
 
@@ -334,7 +338,7 @@ def test_a_run_names_the_versions_that_it_read_and_wrote(client: FlaskClient) ->
     assert run["outputDatasetVersions"] == [version("c")]
     assert run["jobVersion"]["version"] == job["currentVersion"]
     of_job = get(client, "/column-lineage", nodeId=f"job:etl:to c#{job['currentVersion']}", depth=1)
-    assert [one.partition("#")[0] for one in ids(of_job)] == [
+    assert [node.partition("#")[0] for node in ids(of_job)] == [
         f"datasetField:{LAKE}:b:x",
         f"datasetField:{LAKE}:c:x",
     ]
@@ -500,6 +504,8 @@ def test_a_tag_is_a_classification(live: FlaskClient) -> None:
     client = live
     path = f"/api/v1/namespaces/{ENCODED}/datasets/b"
     assert client.put("/api/v1/tags/PII", json={"description": None}).status_code == 200
+    for body in ({"name": "PII"}, {"description": None, "createdAt": "x"}):
+        assert client.put("/api/v1/tags/PII", json=body).status_code == 200
     described = client.put("/api/v1/tags/PII", json={"description": "a person"})
     assert described.status_code == 400
     assert "description: expected nothing" in described.get_json()["message"]
@@ -552,6 +558,39 @@ def test_an_aborted_and_an_open_run_are_listed_once_in_their_state(
     assert names("FAILED") == names("NEW") == []
     assert names("COMPLETED", "ABORTED") == ["to d", "to b"]
     assert names("RUNNING") == ["to c"]
+
+
+def test_facets_that_were_read_are_not_those_of_a_question_that_hides_more(
+    small: tuple[SmallHeadwater, FlaskClient],
+) -> None:
+    made, _ = small
+    told(made, copied("a/raw", "b", 1))
+    sources = made.sources
+    job = identity.job_id("etl", "to b")
+    subject = sources.catalogue.last_executions((job,), None)[job].subject
+    assert sent_facets(sources, (subject,))[subject].run == {"own": {"k": 1}}
+    governance = replace(sources.governance, hidden=frozenset((job,)))
+    assert sent_facets(replace(sources, governance=governance), (subject,)) == {}
+
+
+def test_a_silent_run_is_listed_as_aborted(small: tuple[SmallHeadwater, FlaskClient]) -> None:
+    made, _ = small
+    told(made, {**copied("b", "c", 2), "eventType": "RUNNING"})
+    client = client_of(made, 1_773_264_000_000)  # ten days later
+    (job,) = get(client, "/jobs")["jobs"]
+    assert job["latestRun"]["state"] == "ABORTED"
+    for state, number in (("RUNNING", 0), ("FAILED", 0), ("ABORTED", 1)):
+        assert get(client, "/jobs", lastRunStates=state)["totalCount"] == number
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "marked"),
+    [("straße_orders", "ORDERS", "straße_<em>orders</em>"),
+     ("a<b>&c", "B", "a&lt;<em>b</em>&gt;&amp;c"), ("a<b", "<", "a<em>&lt;</em>b"),
+     ("a.c<", "abc", "a.c&lt;"), ("abc", "a.c", "abc")],
+)  # fmt: skip
+def test_what_matches_in_a_name_is_marked_in_html(name: str, text: str, marked: str) -> None:
+    assert routes._marked(name, text) == marked
 
 
 def test_a_job_has_the_kind_and_the_parent_that_its_events_tell(
@@ -657,9 +696,9 @@ def test_the_advanced_search_of_its_page_has_whole_documents(client: FlaskClient
     first = jobs["hits"][0]
     assert (first["namespace"], first["eventType"], first["type"]) == ("etl", "COMPLETE", "BATCH")
     assert first["runFacets"] == {"own": {"k": 1}}
-    found = client.get("/api/v2beta/search/datasets?q=raw").get_json()
-    assert found["highlights"] == [{"name": ["a/<em>raw</em>"]}]
-    (hit,) = found["hits"]
+    tables = client.get("/api/v2beta/search/datasets?q=raw").get_json()
+    assert tables["highlights"] == [{"name": ["a/<em>raw</em>"]}]
+    (hit,) = tables["hits"]
     assert [field["name"] for field in hit["facets"]["schema"]["fields"]] == ["x"]
     assert client.get("/api/v2beta/search/datasets").get_json()["errors"] == [
         "query param q must not be null"

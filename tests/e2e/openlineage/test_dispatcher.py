@@ -186,14 +186,14 @@ def test_its_columns_are_those_of_the_plan_which_has_expressions() -> None:
 
 def test_an_agent_up_to_2_2_names_the_application_in_a_facet() -> None:
     facets = {"splineEvent": {"payloadSchemaURL": "x", "payload": spoken()}}
-    told = dispatched(version="2.2.0", facets=facets)
-    assert counted(plan("2.2.0"), ran(), *told) == ({"default/demo": 1}, [APP])
+    events = dispatched(version="2.2.0", facets=facets)
+    assert counted(plan("2.2.0"), ran(), *events) == ({"default/demo": 1}, [APP])
 
 
 def test_the_next_write_of_the_application_is_another_one() -> None:
     """The dispatcher's report of the first is lost: the second's goes with the second alone."""
-    told = [*dispatched(4_000, "r2")]
-    assert counted(plan(), ran(), ran(4_000), *told) == ({"default/demo": 1}, [APP, APP])
+    events = [*dispatched(4_000, "r2")]
+    assert counted(plan(), ran(), ran(4_000), *events) == ({"default/demo": 1}, [APP, APP])
 
 
 def test_a_failed_write_is_one() -> None:

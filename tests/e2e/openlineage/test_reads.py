@@ -364,16 +364,18 @@ def test_every_page_says_the_same_of_a_run_that_is_silent(
         key = job["id"]
         assert get(client, "/graph/runs/w")["state"] == state
         assert job["lastRun"]["state"] == state
-        assert [one["id"] for one in get(client, "/graph/jobs", state=state)["items"]] == [key]
+        assert [item["id"] for item in get(client, "/graph/jobs", state=state)["items"]] == [key]
         assert get(client, "/graph/jobs", state=other)["total"] == 0
         assert get(client, f"/graph/jobs/{key}")["lastRun"]["state"] == state
         newest = get(client, "/graph/runs", limit=1)["items"][0]
         assert newest["state"] == state
         assert get(client, "/graph/runs", state=state)["total"] > 0
         assert get(client, "/graph/runs", state=other)["total"] == 0
+        (run,) = get(client, "/graph/search", q="w", kind="run")["items"]
+        assert run["detail"].startswith(f"{state}, ")
         assert (get(client, "/graph/incidents")["running"] > 0) == (state == "running")
         picture = get(client, "/graph/lineage", node=key)["nodes"]
-        assert [one["lastRun"]["state"] for one in picture if one["kind"] == "job"] == [state]
+        assert [node["lastRun"]["state"] for node in picture if node["kind"] == "job"] == [state]
         table_id = identity.dataset_id("", f"{LAKE}/out")
         written = get(client, f"/graph/datasets/{table_id}/history")["items"]
         assert written[0]["state"] == state
@@ -389,6 +391,24 @@ def test_a_task_whose_dag_has_ended_is_no_more_running_in_lists(headwater: Small
     take(headwater, event("dag", "COMPLETE", "02:00:00", "nightly"))
     assert get(client, "/graph/jobs", state="running")["total"] == 0
     assert get(client, "/graph/runs", state="aborted")["total"] == 1
+
+
+def test_a_run_is_over_in_lists_where_a_run_further_above_has_ended(
+    headwater: SmallHeadwater,
+) -> None:
+    """Between it and the one that ended stands a run without an end; no event names the root."""
+    began = event("child", "START", "01:00:00", run_facets=below("mid", "middle"))
+    take(headwater, {**began, "inputs": [table("in")], "outputs": [table("out")]})
+    take(headwater, event("mid", "START", "01:00:00", "middle", run_facets=below("dag", "nightly")))
+    client = client_of(headwater, NOW)
+    for ended, state in ((False, "running"), (True, "aborted")):
+        if ended:
+            take(headwater, event("dag", "COMPLETE", "02:00:00", "nightly"))
+        assert get(client, "/graph/runs/child")["state"] == state
+        (listed,) = get(client, "/graph/jobs", state=state)["items"]
+        assert listed["lastRun"]["state"] == state
+        (execution,) = get(client, "/graph/runs", state=state)["items"]
+        assert execution["state"] == state
 
 
 def test_the_history_of_a_run_has_every_event_by_its_time(

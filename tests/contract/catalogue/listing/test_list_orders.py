@@ -60,11 +60,12 @@ def test_jobs_come_in_every_order_page_by_page(
 ) -> None:
     catalogue.clear()
     catalogue.record([*JOBS, *rows])
-    everything = catalogue.list_jobs(at=at).items
+    everything = catalogue.list_jobs(now=0, at=at).items
     chosen = [item for item in everything if state is None or item.last_state == state]
     pages = list(
         walk_pages(
             lambda cursor: catalogue.list_jobs(
+                now=0,
                 limit=limit,
                 cursor=cursor,
                 at=at,
@@ -164,7 +165,9 @@ def test_executions_come_in_every_order_page_by_page(
         "durationMs": (duration, lambda row: row.at, lambda row: row.id),
     }
     pages = walk_pages(
-        lambda cursor: catalogue.recent_executions((), limit=limit, cursor=cursor, order=order)
+        lambda cursor: catalogue.recent_executions(
+            (), now=0, limit=limit, cursor=cursor, order=order
+        )
     )
     found = [one.id for page in pages for one in page.items]
     assert found == [row.id for row in in_order(shown, order, *keys[order.field])]
@@ -200,7 +203,7 @@ def test_pages_totals_and_cursors_leave_out_hidden_nodes(catalogue: Catalogue, l
     hidden = {"ds-0", "ds-2", "job-0", "job-2"}
     listed: tuple[Callable[[str | None], Page[Any]], ...] = (
         lambda cursor: catalogue.list_datasets(hidden=hidden, limit=limit, cursor=cursor),
-        lambda cursor: catalogue.list_jobs(hidden=hidden, limit=limit, cursor=cursor),
+        lambda cursor: catalogue.list_jobs(now=0, hidden=hidden, limit=limit, cursor=cursor),
         lambda cursor: catalogue.list_columns(hidden=hidden, limit=limit, cursor=cursor),
     )
     for ask in listed:

@@ -139,7 +139,7 @@ def test_failures_are_those_that_the_totals_and_the_list_of_jobs_count() -> None
     [hidden] = headwater.catalogue.datasets_by_uri("s3://lake/curated/orders")
     sources = replace(headwater.sources, hidden=frozenset({hidden.id}))
     found = home(sources, now=at(6, 12))
-    listed = headwater.catalogue.list_jobs(hidden=sources.hidden, states=["failed"]).items
+    listed = headwater.catalogue.list_jobs(now=0, hidden=sources.hidden, states=["failed"]).items
     assert [one.job.name for one in found.failures] == [one.job.name for one in listed]
     assert (found.failed, found.totals.failed) == (1, 1)
     headwater.close()

@@ -50,7 +50,7 @@ def estate() -> Iterator[SmallHeadwater]:
 
 
 def listed(estate: SmallHeadwater, hidden: tuple[str, ...] = (), **asked: Any) -> DatasetListing:
-    jobs = estate.catalogue.list_jobs(hidden=frozenset()).items
+    jobs = estate.catalogue.list_jobs(now=0, hidden=frozenset()).items
     ids = frozenset(summary.job.id for summary in jobs if summary.job.name in hidden)
     sources = replace(estate.sources, hidden=ids)
     return datasets(sources, query="", limit=99, cursor=None, at=None, **asked)

@@ -160,7 +160,7 @@ def test_a_run_of_a_job_that_is_in_a_full_graph_is_projected(bounded: Bounded) -
     full(bounded)
     bounded.take(*pair(2))
     assert bounded.take(event_of(1, run=1)) == [DocumentState.PROJECTED]
-    rows = bounded.headwater.catalogue.list_jobs(limit=10)
+    rows = bounded.headwater.catalogue.list_jobs(now=0, limit=10)
     assert rows.total == 1
 
 

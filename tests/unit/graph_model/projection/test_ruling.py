@@ -57,7 +57,7 @@ def rules(document: Mapping[str, Any] | None, at: int) -> Submission:
 
 
 def job_names(headwater: SmallHeadwater) -> set[str]:
-    return {item.job.name for item in headwater.catalogue.list_jobs(limit=1000).items}
+    return {item.job.name for item in headwater.catalogue.list_jobs(now=0, limit=1000).items}
 
 
 def finish(projector: Projector) -> None:

@@ -34,9 +34,9 @@ def at_moment(tmp_path: Path, rows: Iterable[Row], moment: Moment) -> VisibleWri
     engine = open_database(tmp_path / "headwater.db")
     catalogue = Catalogue(engine)
     catalogue.record(list(rows))
-    found = History(catalogue).visible_writes.of([moment])[moment]
+    visible = History(catalogue).visible_writes.of([moment])[moment]
     engine.dispose()
-    return found
+    return visible
 
 
 def newest(tmp_path: Path, rows: Iterable[Row]) -> VisibleWrites:
@@ -48,9 +48,9 @@ def test_of_many_appends_the_newest_of_each_plan_and_the_period_of_the_others_ar
 ) -> None:
     rows = [a_write("often", hour * HOUR) for hour in range(RUNS)]
     rare = [a_write("rare", hour * HOUR + 1) for hour in (3, 5)]
-    found = newest(tmp_path, [*rows, *rare])
-    assert found.older == (OlderWrites("often", "job-1", 0, (RUNS - 10) * HOUR),)
-    assert {write.id for write in found.writes if write.logical_plan == "rare"} == {
+    visible = newest(tmp_path, [*rows, *rare])
+    assert visible.older == (OlderWrites("often", "job-1", 0, (RUNS - 10) * HOUR),)
+    assert {write.id for write in visible.writes if write.logical_plan == "rare"} == {
         row.id for row in rare
     }
 
@@ -63,9 +63,9 @@ def test_a_second_agent_s_reports_of_many_appends_are_no_writes_of_their_own(
         row._replace(id=f"agent-{row.at}", logical_plan="agent", producer="openlineage-spark")
         for row in rows
     ]
-    found = newest(tmp_path, [*rows, *other])
-    assert {write.logical_plan for write in found.writes} == {"listener"}
-    assert (len(found.writes), found.older) == (RUNS, ())
+    visible = newest(tmp_path, [*rows, *other])
+    assert {write.logical_plan for write in visible.writes} == {"listener"}
+    assert (len(visible.writes), visible.older) == (RUNS, ())
 
 
 def test_of_many_overwrites_of_partitions_the_newest_of_each_partition_is_visible(
@@ -77,24 +77,26 @@ def test_of_many_overwrites_of_partitions_the_newest_of_each_partition_is_visibl
         PartitionRow(row.id, "ds-1", "write", f"region={place % 4}")
         for place, row in enumerate(rows)
     ]
-    found = newest(tmp_path, [*rows, *parts])
-    assert [write.at // HOUR for write in found.writes] == [39, 38, 37, 36]
-    assert (found.older, found.rough) == ((), False)
+    visible = newest(tmp_path, [*rows, *parts])
+    assert [write.at // HOUR for write in visible.writes] == [39, 38, 37, 36]
+    assert (visible.older, visible.rough) == ((), False)
 
 
 def test_writes_shortly_before_an_overwrite_are_not_visible_however_many(tmp_path: Path) -> None:
     """They are read, because a report of the overwrite may be a little earlier."""
     rows = [a_write("append", second * 1_000) for second in range(RUNS)]
     overwrite = a_write("whole", RUNS * 1_000, mode=labels.OVERWRITE)
-    found = newest(tmp_path, [*rows, overwrite])
-    assert [write.id for write in found.writes] == [overwrite.id]
-    assert found.older == ()
+    visible = newest(tmp_path, [*rows, overwrite])
+    assert [write.id for write in visible.writes] == [overwrite.id]
+    assert visible.older == ()
 
 
 def test_a_period_that_ends_with_the_last_overwrite_is_listed() -> None:
     older = OlderWrites("often", "job-1", 0, 5 * HOUR)
-    found = history._visible_writes(moment_of("ds-1", None), 5 * HOUR, SpanWrites((), (older,)), ())
-    assert found.older == (older,)
+    visible = history._visible_writes(
+        moment_of("ds-1", None), 5 * HOUR, SpanWrites((), (older,)), ()
+    )
+    assert visible.older == (older,)
 
 
 # --- an overwrite that another agent reports otherwise -------------------------------------------
@@ -118,8 +120,8 @@ def test_an_overwrite_of_another_branch_hides_no_earlier_write_however_many_foll
     branch = of_two_agents(
         10 * HOUR, logical_plan="publish", branch="audit", version="7", version_number=7
     )
-    found = newest(tmp_path, [early, *branch, *appends(11, 20)])
-    assert early.id in {write.id for write in found.writes}
+    visible = newest(tmp_path, [early, *branch, *appends(11, 20)])
+    assert early.id in {write.id for write in visible.writes}
 
 
 def test_an_overwrite_of_one_partition_hides_no_earlier_write_however_many_follow(
@@ -135,8 +137,8 @@ def test_an_overwrite_of_one_partition_hides_no_earlier_write_however_many_follo
     ]
     rows = [early, *partial, *parts, *appends(11, 20)]
     moment = moment_of("ds-1", None)._replace(partitions=("dt=1",))
-    found = at_moment(tmp_path, rows, moment)
-    assert early.id in {write.id for write in found.writes}
+    visible = at_moment(tmp_path, rows, moment)
+    assert early.id in {write.id for write in visible.writes}
 
 
 @pytest.mark.parametrize("count", [5, 20, 2_100])
@@ -149,9 +151,9 @@ def test_an_overwrite_stays_visible_where_its_better_report_is_a_little_earlier(
     agent = agent._replace(at=agent.at - 9_000)
     rows = [agent, listener, *appends(11, count)]
     at = (12 + count) * HOUR
-    found = at_moment(tmp_path, rows, Moment("ds-1", at, at + length))
-    seen = {write.logical_plan for write in found.writes}
-    seen |= {older.logical_plan for older in found.older}
+    visible = at_moment(tmp_path, rows, Moment("ds-1", at, at + length))
+    seen = {write.logical_plan for write in visible.writes}
+    seen |= {older.logical_plan for older in visible.older}
     assert "agent-whole" in seen
 
 
@@ -168,9 +170,9 @@ def test_an_overwrite_under_another_name_of_the_table_counts_among_many_writes(
     )
     parts = [PartitionRow(row.id, row.target, "write", "dt=1") for row in (*loads, over)]
     name = NameRow("ds-name", "ds-1", over.id, 0)
-    found = newest(tmp_path, [*loads, over, *parts, name])
-    assert [write.id for write in found.writes] == [over.id]
-    assert found.older == ()
+    visible = newest(tmp_path, [*loads, over, *parts, name])
+    assert [write.id for write in visible.writes] == [over.id]
+    assert visible.older == ()
 
 
 def test_overwrites_of_partitions_at_one_millisecond_are_read_row_by_row(tmp_path: Path) -> None:
@@ -183,9 +185,9 @@ def test_overwrites_of_partitions_at_one_millisecond_are_read_row_by_row(tmp_pat
     parts = [
         PartitionRow(row.id, "ds-1", "write", f"dt={place % 2}") for place, row in enumerate(rows)
     ]
-    found = newest(tmp_path, [*rows, *parts])
-    assert [write.id for write in found.writes] == ["load-15", "load-14"]
-    assert found.older == ()
+    visible = newest(tmp_path, [*rows, *parts])
+    assert [write.id for write in visible.writes] == ["load-15", "load-14"]
+    assert visible.older == ()
 
 
 def test_inserts_of_many_create_commands_are_no_writes_of_their_own(tmp_path: Path) -> None:
@@ -196,9 +198,9 @@ def test_inserts_of_many_create_commands_are_no_writes_of_their_own(tmp_path: Pa
         row._replace(id=f"create-{row.at}", at=row.at + 300, logical_plan="create", command=command)
         for row in inserts
     ]
-    found = newest(tmp_path, [*inserts, *creates])
-    assert all(len(write.executions) == 2 for write in found.writes)
-    assert (len(found.writes), found.older) == (20, ())
+    visible = newest(tmp_path, [*inserts, *creates])
+    assert all(len(write.executions) == 2 for write in visible.writes)
+    assert (len(visible.writes), visible.older) == (20, ())
 
 
 # --- brute force ---------------------------------------------------------------------------------

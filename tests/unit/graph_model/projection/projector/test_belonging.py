@@ -373,7 +373,7 @@ def test_a_page_that_breaks_while_the_service_runs_is_noticed_and_mended(
     content[4_096:] = b"\xff" * (len(content) - 4_096)
     file.write_bytes(content)
     with pytest.raises(Unavailable, match="damaged"):
-        former.list_jobs()
+        former.list_jobs(now=0)
     assert "damaged" in (running.projector.rebuild_reason or "")
     assert running.projector.state != "ready"
     running.projector.notify()

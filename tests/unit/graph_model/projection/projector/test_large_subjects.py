@@ -191,7 +191,7 @@ def test_rules_that_change_during_the_translation_are_those_of_its_facts(
     anew = project([command, *documents], stepwise=True)
     while anew.projector.project_pending() or anew.projector.rebuild_step():
         pass
-    (job,) = headwater.catalogue.list_jobs(limit=10).items
+    (job,) = headwater.catalogue.list_jobs(now=0, limit=10).items
     assert (job.job.name, headwater.elements()) == ("etl", anew.elements())
     anew.close()
 

@@ -131,7 +131,7 @@ def test_no_round_writes_more_than_a_piece_or_the_run_of_it(
 
 def test_nothing_of_it_is_visible_before_its_commit() -> None:
     def check(headwater: SmallHeadwater) -> None:
-        assert headwater.catalogue.list_jobs(limit=10).items == ()
+        assert headwater.catalogue.list_jobs(now=0, limit=10).items == ()
         elements = list(headwater.graph.scan())
         assert not any(isinstance(e, Edge) and is_marker(e) for e in elements)
         assert not any(isinstance(e, Vertex) and e.label == labels.EXECUTION for e in elements)
@@ -190,7 +190,7 @@ def test_a_command_that_forgets_it_between_two_pieces_leaves_nothing(killed: boo
             restart(headwater)
         headwater.project()
         assert headwater.elements() == elements_of([LARGE, run(1), forget], stepwise=False)
-        assert len(headwater.catalogue.list_jobs(limit=10).items) == 1
+        assert len(headwater.catalogue.list_jobs(now=0, limit=10).items) == 1
 
     at_each_piece(check)
 
