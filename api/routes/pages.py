@@ -55,8 +55,8 @@ _MAIN: Final = "js/main.js"
 _PICTURE: Final = "js/shell/picture.js"
 _VIEWS: Final = "js/views.js"
 _FIRST_VIEW: Final = "home"
-#: Of the table of views: the name of each, and what is said of it.
-_VIEW: Final = re.compile(r"^  (\w+): \{\n(.*?)^  \},$", re.MULTILINE | re.DOTALL)
+#: In the table of views, the line before what is said of one.
+_VIEW: Final = re.compile(r"^  (\w+): \{$", re.MULTILINE)
 _MODULE: Final = re.compile(r"import\('\./(views/\w+\.js)'\)")
 ALL_STYLES: Final = "css/all.css"
 _IMPORT: Final = re.compile(r"^import\s[^;']*?from\s'([^']+)';", re.MULTILINE)
@@ -248,7 +248,8 @@ def _starts(folder: Path) -> dict[str, tuple[str, ...]]:
     """The modules that each view begins with, by the page's own table of its views."""
     starts: dict[str, tuple[str, ...]] = {_FIRST_VIEW: (_MAIN,)}
     table = folder / _VIEWS
-    for view, entry in _VIEW.findall(table.read_text("utf-8") if table.is_file() else ""):
+    _, *parts = _VIEW.split(table.read_text("utf-8") if table.is_file() else "")
+    for view, entry in zip(parts[::2], parts[1::2], strict=True):
         own = (f"js/{name}" for name in _MODULE.findall(entry))
         starts[view] = (_MAIN, *own, *([_PICTURE] if "picture: true" in entry else []))
     return starts
