@@ -584,15 +584,19 @@ def _column_of(
     if len(named) == 1:
         return _spelled(named[0], texts)
     if len(stars) == 1 and len(stars[0].tables) == 1 and not named:
-        leaf = (split_name(stars[0].tables[0]), names[place])
-        return QueryColumn(names[place], ((leaf, labels.IDENTITY),))
+        return _starred(names[place], [split_name(stars[0].tables[0])])
     if not named and (among_stars := _tables_of(stars, name)):
-        return QueryColumn(
-            names[place], (), (OpenLeaf(among_stars, names[place], labels.IDENTITY),)
-        )
+        return _starred(names[place], among_stars)
     among = ", ".join(sorted({table for value in stars for table in value.tables}))
     problems.add(f"{names[place]}: * of {among}" if stars else f"{names[place]}: not found")
     return None
+
+
+def _starred(name: str, tables: Sequence[Parts]) -> QueryColumn:
+    """A column that ``*`` brings from one of these tables."""
+    if len(tables) == 1:
+        return QueryColumn(name, (((tables[0], name), labels.IDENTITY),))
+    return QueryColumn(name, (), (OpenLeaf(tuple(tables), name, labels.IDENTITY),))
 
 
 def _tables_of(stars: Sequence[ColumnValue], name: str) -> tuple[Parts, ...]:

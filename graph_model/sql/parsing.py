@@ -87,9 +87,9 @@ def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
     if words[:3] == ["DELETE", "FROM", "TABLE"] and words[3:4] not in _BEHIND_TABLES:
         return [*tokens[:2], *tokens[3:]]
     if words[:3] == ["CREATE", "SNAPSHOT", "TABLE"]:
-        return [tokens[0], *_cloned(tokens)[2:]]
+        return [tokens[0], *_cloned(tokens, dialect)[2:]]
     if words[:1] == ["CREATE"]:
-        tokens = _cloned(tokens)
+        tokens = _cloned(tokens, dialect)
     if words[:1] == ["CREATE"] and dialect == "duckdb":
         return _with_query(tokens, dialect)
     if words[:1] == ["MERGE"] and dialect == "oracle":
@@ -119,15 +119,31 @@ def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
     return tokens
 
 
-def _cloned(tokens: Sequence[Token]) -> Sequence[Token]:
-    """``CREATE TABLE t CLONE s VERSION AS OF 3`` => ``CREATE TABLE t CLONE s``."""
-    words = _keywords(tokens[:20])
-    place = words.index("CLONE") + 1 if "CLONE" in words else 0
-    if not place or {"(", "AS"} & set(words[:place]):
+def _cloned(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
+    """``CREATE TABLE t DEEP CLONE s VERSION AS OF 3`` => ``CREATE TABLE t CLONE s``; a table may
+    have the name ``clone`` or ``deep``.
+    """
+    words = _keywords(tokens[:30])
+    if dialect not in _CLONING or "TABLE" not in words[:8]:
         return tokens
-    while [token.text for token in tokens[place + 1 : place + 2]] == ["."]:
+    start = words.index("TABLE") + 1
+    start += 3 if words[start : start + 3] == ["IF", "NOT", "EXISTS"] else 0
+    end = _behind_name(words, start)
+    kept = end + (words[end : end + 1] == ["DEEP"])  # sqlglot knows SHALLOW alone
+    clone = kept + (words[kept : kept + 1] == ["SHALLOW"])
+    if words[clone : clone + 1] != ["CLONE"]:
+        return tokens
+    return [*tokens[:end], *tokens[kept : _behind_name(words, clone + 1)]]
+
+
+def _behind_name(words: Sequence[str], place: int) -> int:
+    """The place behind the name ``a-b.c.d`` that begins at a place."""
+    while words[place + 1 : place + 2] in (["."], ["-"]):
         place += 2
-    return [token for token in tokens[: place + 1] if keyword(token) != "DEEP"]
+    return place + 1
+
+
+_CLONING: Final = frozenset({"bigquery", "databricks", "snowflake", "spark"})
 
 
 def _with_names(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
@@ -135,30 +151,36 @@ def _with_names(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
     if not any(token.text.upper() == "IDENTIFIER" for token in tokens):
         return tokens
     named: list[Token] = []
-    end, dynamic = 0, False
-    for place, token in enumerate(tokens):
-        called = keyword(token) == "IDENTIFIER" and _keywords(tokens[place + 1 : place + 2]) == [
-            "("
-        ]
-        if place < end or not called:
-            named += [token] if place >= end else []
-            continue
-        end = closing(tokens, place + 1) + 1
-        texts = tokens[place + 2 : end - 1]
-        if all(
-            part.token_type is (TokenType.DPIPE if odd % 2 else TokenType.STRING)
-            for odd, part in enumerate(texts)
-        ):
-            named += tokenize("".join(part.text for part in texts[::2]), dialect)
-        elif any(part.text == "," for part in texts):
-            end = place
-            named.append(token)
-        else:
-            named += [token, tokens[place + 1], tokens[end - 1]]  # a call, and no table
-            dynamic = True
+    opened: list[int] = []  # the places in ``named`` of the brackets that no bracket closed yet
+    comma, dynamic = -1, False
+    for token in tokens:
+        word = keyword(token)
+        if word == "(":
+            opened.append(len(named))
+        elif word == ",":
+            comma = len(named)
+        elif word == ")" and opened:
+            start = opened.pop()
+            if _keywords(named[max(start - 1, 0) : start]) == ["IDENTIFIER"] and comma < start:
+                texts = named[start + 1 :]
+                del named[start + 1 :]
+                if _are_texts(texts):
+                    written = "".join(part.text for part in texts[::2])
+                    named[start - 1 :] = tokenize(written, dialect)
+                    continue
+                dynamic = True  # a call without arguments is no table
+        named.append(token)
     if dynamic:
         raise DynamicName(named)
     return named
+
+
+def _are_texts(tokens: Sequence[Token]) -> bool:
+    """Whether all are parts of a name: ``'s.' || 't'``."""
+    return all(
+        part.token_type is (TokenType.DPIPE if odd % 2 else TokenType.STRING)
+        for odd, part in enumerate(tokens)
+    )
 
 
 _WITH_IDENTIFIERS: Final = frozenset({"databricks", "spark", "snowflake"})

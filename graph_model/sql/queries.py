@@ -301,15 +301,17 @@ class QueryReader(NameReader):
         }
         frame.aliases.update(self._scalars(node, frame))
         values: list[ColumnValue] = []
+        plain: list[ColumnValue] = []  # of items that do not aggregate
         for projection in node.expressions:
             made = self._projected(projection, frame)
             values += made
+            plain += () if _aggregates(projection) else made
             for value in made:
                 if isinstance(projection, exp.Alias | exp.Aliases):
                     frame.aliases.setdefault(value.name.lower(), value)
         outputs = SqlRelation(values)
         self._conditions(node, frame)
-        self._grouped(node, frame, outputs)
+        self._grouped(node, frame, outputs, plain)
         self._ordered(node, frame, outputs)
         return self._result(frame, values)
 
@@ -397,13 +399,18 @@ class QueryReader(NameReader):
             if leaves:
                 frame.influences.own.append(SqlInfluence(how, (conjunct,), leaves))
 
-    def _grouped(self, node: exp.Select, frame: SelectScope, made: SqlRelation) -> None:
+    def _grouped(
+        self,
+        node: exp.Select,
+        frame: SelectScope,
+        made: SqlRelation,
+        plain: Sequence[ColumnValue],
+    ) -> None:
+        """``plain``: the outputs by which GROUP BY ALL groups."""
         clause = node.args.get("group")
         if clause is not None:
             if clause.args.get("all"):
-                grouped = (item for item in node.expressions if not _aggregates(item))
-                values = (value for item in grouped for value in self._projected(item, frame))
-                flows = {flow for value in values for flow in value.flows}
+                flows = {flow for value in plain for flow in value.flows}
             else:
                 flows = set(self._listed(clause, frame, made, aliases_first=False))
             self._whole(labels.GROUP_BY, self._listed_texts(clause, made), flows, frame)
@@ -876,7 +883,7 @@ class QueryReader(NameReader):
             for item in (*pivot.expressions, *(f.this for f in fields))
             for column in item.find_all(exp.Column)
         }
-        kept = [v.without(used) for v in relation.values if v.name.lower() not in used]
+        kept = [value.without(used) for value in relation.values if value.name.lower() not in used]
         columns = pivot.args["alias"].columns if pivot.args.get("alias") else ()
         pivoted = SqlRelation([*kept, *made], relation.influences)
         return pivoted.renamed([self.names.identifier(column) for column in columns])

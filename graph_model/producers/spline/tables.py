@@ -292,15 +292,15 @@ def read_query(
     ids = {parts: dataset_id for parts, dataset_id in named if dataset_id in known}
     pairs = [(key, column) for key, column in zip(columns, lineage.columns, strict=True) if column]
 
-    def opened(leaves: Sequence[OpenLeaf]) -> tuple[OpenOrigin, ...]:
-        """Those between tables that the plan reads: else a column may be of another one."""
-        return tuple(
-            OpenOrigin(among, _column("", leaf.name)[1], leaf.how)
-            for leaf in leaves
-            if len(among := tuple(sorted({ids.get(table, "") for table in leaf.among}) or ())) > 1
-            and all(among)
-        )
+    def opened(leaf: OpenLeaf) -> OpenOrigin | None:
+        """None where the plan does not read all the tables: the column may be of another one."""
+        among = tuple(sorted({ids.get(table, "") for table in leaf.among}))
+        if len(among) < 2 or not all(among):
+            return None
+        return OpenOrigin(among, _column("", leaf.name)[1], leaf.how)
 
+    opens = {leaf: origin for leaf in lineage.opens if (origin := opened(leaf))}
+    problems = {*lineage.problems, *(leaf.text for leaf in lineage.opens if leaf not in opens)}
     return TableQuery(
         read,
         tables,
@@ -312,7 +312,11 @@ def read_query(
             )
             for key, column in pairs
         },
-        {key: opens for key, column in pairs if (opens := opened(column.opens))},
+        {
+            key: origins
+            for key, column in pairs
+            if (origins := tuple(opens[leaf] for leaf in column.opens if leaf in opens))
+        },
         {key: column.expression for key, column in pairs},
         tuple(
             (_column(ids[parts], name), influence.how, influence.expression)
@@ -321,11 +325,12 @@ def read_query(
             if parts in ids
         ),
         tuple(
-            (opens, influence.expression)
+            (opens[leaf], influence.expression)
             for influence in lineage.influences
-            for opens in opened(influence.opens)
+            for leaf in influence.opens
+            if leaf in opens
         ),
-        tuple(query_gap(tables, problem) for problem in _bounded(lineage.problems)),
+        tuple(query_gap(tables, problem) for problem in _bounded(sorted(problems))),
     )
 
 

@@ -147,6 +147,29 @@ def test_an_open_part_of_a_query_waits_for_schemas_and_its_tables_stay() -> None
     assert {o.among for o in logic.opens} == {tuple(sorted(tables.values()))}
 
 
+def test_an_open_part_with_a_table_that_the_plan_does_not_read_is_a_gap() -> None:
+    query = "(select e.a, b from emp e, information_schema.tables d where c > 1) t"
+    logic = logic_of(f"jdbc:mysql://h/hr:{query}", "a", "b")
+    assert logic.opens == ()
+    assert logic.gaps == tuple(
+        ("jdbc-query", f"emp: {name}: one of emp, information_schema.tables") for name in "bc"
+    )
+
+
+def test_a_column_that_one_star_leaves_out_is_of_the_other() -> None:
+    logic = logic_of(
+        "jdbc:snowflake://h/?db=d&schema=s:"
+        "(select s.* exclude (amount), r.* from s join r on s.id = r.id) t",
+        "amount",
+        "id",
+    )
+    assert [(flow.source[1], flow.target[1]) for flow in logic.flows] == [("amount", "amount")]
+    assert {flow.source[0] for flow in logic.flows} == {
+        use.dataset_id for use in logic.reads if use.dataset.name == "S.R"
+    }
+    assert [code for code, _ in logic.gaps] == ["open-columns"]
+
+
 def test_a_column_computed_in_query_and_plan_is_written_as_one_expression() -> None:
     plan = documents.read_plan(
         json.loads((SHAPES / "jdbc_query" / "plan.json").read_text(encoding="utf-8"))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from sqlglot import exp
+from sqlglot import Token, exp
+from sqlglot.errors import ParseError
 
-from graph_model.sql.parsing import normal_text, parse
+from graph_model.sql import parsing
+from graph_model.sql.parsing import normal_text, parse, parse_tokens, tokenize
 
 
 @pytest.mark.parametrize(
@@ -62,3 +64,72 @@ def test_no_value_of_any_spelling_is_in_the_normal_text() -> None:
     text = "SELECT f(x, e'17'), n'17', b'10', x'17', U&'17', $$17$$, $a$17$a$, '17', 17 FROM t"
     for kept in (text, f"{text} WHERE a = $$17", f"{text} WHERE a = 'never ends 17"):
         assert not {"1", "7"} & set(normal_text(kept, "postgres"))
+
+
+def test_brackets_of_identifiers_are_matched_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = 0
+
+    def counted(token: Token) -> str:
+        nonlocal looks
+        looks += 1
+        return keyword(token)
+
+    keyword = parsing.keyword
+    monkeypatch.setattr(parsing, "keyword", counted)
+    taken = []
+    for calls in (100, 200):
+        text, looks = "IDENTIFIER(a, " * calls, 0
+        with pytest.raises(ParseError):
+            parse_tokens(tokenize(text, "snowflake"), text, "snowflake")
+        taken.append(looks)
+    assert taken[1] < 2.5 * taken[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("FROM IDENTIFIER('a.' || 'b')", "SELECT * FROM a.b"),
+        ("SELECT F(b) FROM IDENTIFIER('t') WHERE (c)", "SELECT F(b) FROM t WHERE (c)"),
+    ],
+)
+def test_a_name_in_brackets_is_read(text: str, read: str) -> None:
+    tree = parse_tokens(tokenize(text, "snowflake"), text, "snowflake")
+    assert tree is not None
+    assert tree.sql() == read
+
+
+@pytest.mark.parametrize("dialect", ["databricks", "snowflake", "postgres"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE TABLE clone AS SELECT a FROM t",
+        "CREATE VIEW clone AS SELECT a FROM t",
+        "CREATE TABLE a.clone AS SELECT deep FROM t",
+        "CREATE TABLE IF NOT EXISTS clone (deep INT)",
+        "CREATE TABLE t (a INT, clone INT)",
+    ],
+)
+def test_a_table_may_be_called_clone(text: str, dialect: str) -> None:
+    tree = parse_tokens(tokenize(text, dialect), text, dialect)
+    assert tree is not None
+    assert tree.sql() == text
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("CREATE TABLE deep CLONE s", "CREATE TABLE deep CLONE s"),
+        (
+            "CREATE TABLE a.clone DEEP CLONE b.deep VERSION AS OF 3",
+            "CREATE TABLE a.clone CLONE b.deep",
+        ),
+        (
+            "CREATE OR REPLACE TABLE IF NOT EXISTS clone SHALLOW CLONE deep TIMESTAMP AS OF 'x'",
+            "CREATE OR REPLACE TABLE IF NOT EXISTS clone SHALLOW CLONE deep",
+        ),
+    ],
+)
+def test_a_clone_has_its_whole_name_before_the_word(text: str, read: str) -> None:
+    tree = parse_tokens(tokenize(text, "databricks"), text, "databricks")
+    assert tree is not None
+    assert tree.sql() == read

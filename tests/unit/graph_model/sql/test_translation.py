@@ -18,9 +18,13 @@ from graph_model.sql import (
     translate,
     translation,
 )
+from graph_model.sql.names import SqlNames
+from graph_model.sql.parsing import parse
+from graph_model.sql.queries import QueryReader
 from graph_model.sql.reply import GAPS, lines, report, report_json, statements_json
-from graph_model.sql.scopes import UNSUPPORTED
+from graph_model.sql.scopes import MOST_STEPS, UNSUPPORTED
 from graph_model.sql.translation import LARGE, MOST_CHARACTERS, NESTED, UNREADABLE
+from graph_model.sql.values import Texts
 
 FIVE: Final = ("redshift", "postgres", "spark", "snowflake", "tsql")
 
@@ -217,6 +221,21 @@ def test_only_so_many_statements_are_read(monkeypatch: pytest.MonkeyPatch) -> No
     statements = translate("DELETE FROM t;" * 25, "postgres")
     assert len(statements) == 20 + 1
     assert codes(statements) == [LARGE]
+
+
+def test_each_item_of_a_group_by_all_is_read_once() -> None:
+    def steps(depth: int) -> int:
+        text = "SELECT a FROM t"
+        for _ in range(depth):
+            text = f"SELECT a, ({text}) b FROM t GROUP BY ALL"
+        (tree,) = parse(text, "duckdb")
+        assert tree is not None
+        names = SqlNames("duckdb", "", "", {})
+        reader = QueryReader(names, Texts("duckdb", str), "duckdb", {})
+        reader.query(tree, None, {})
+        return MOST_STEPS - reader.steps_left
+
+    assert steps(12) < 5 * steps(6)
 
 
 def test_flows_that_multiply_end_in_a_gap() -> None:
