@@ -166,10 +166,10 @@ class _Upsert:
 
 
 def _chain(every: list[list[Any]], size: int, dialect: Dialect) -> Iterator[str]:
-    steps = []
+    steps: list[list[Any]] = []
     for step in every:
-        if step[:2] != ["option", Merge.on_match]:
-            steps.append(step)
+        if step[:2] != ["option", Merge.on_match] or steps[-1][0] != "option":
+            steps.append(step)  # an on_match without its on_create is refused below
         elif len(step) != 3 or not isinstance(step[2], dict) or steps[-2][0] != "mergeV":
             yield "an on_match that is no literal map behind mergeV and its on_create"
         else:

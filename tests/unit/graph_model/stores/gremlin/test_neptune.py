@@ -48,6 +48,7 @@ EDGES: Final = [
 REQUESTS: Final[dict[str, Callable[[], Bytecode]]] = {
     "upsert_vertex_chain": lambda: traversals.upsert_vertex_chain(VERTICES),
     "upsert_edge_chain": lambda: traversals.upsert_edge_chain(EDGES),
+    "correct_vertices": lambda: traversals.correct_vertices(VERTICES),
     "remove_vertices": lambda: traversals.remove_vertices(["ds_1", "ds_2"]),
     "remove_edges": lambda: traversals.remove_edges(["e_1", "e_2"]),
     "remove_some_vertices": lambda: traversals.remove_some_vertices(NEPTUNE.clear_elements),
@@ -206,6 +207,16 @@ REFUSED: Final[dict[str, tuple[Callable[[], Any], str]]] = {
     "an update": (
         lambda: g().merge_v({T.id_: "a"}).option(Merge.on_match, {"k": "v"}).id_(),
         "on_create",
+    ),
+    "an update with a set of values": (
+        lambda: (
+            g()
+            .merge_v({T.id_: "a"})
+            .option(Merge.on_create, {T.label: "job"})
+            .option(Merge.on_match, {"k": "v"})
+            .id_()
+        ),
+        "single",
     ),
     "elements as an answer": (
         lambda: g().merge_v({T.id_: "a"}).option(Merge.on_create, {T.label: "job"}),
