@@ -6,7 +6,6 @@ Names in paths are percent-encoded, slashes as ``%2F`` (``http.blueprint``).
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date
 from html import escape
@@ -572,10 +571,12 @@ def _job_hit(job: Json) -> Json:
 
 def _marked(name: str, text: str) -> str:
     """Orders<1>, or  =>  <em>Or</em>ders&lt;1&gt;: the page takes it as HTML."""
-    place = re.search(re.escape(text), name, re.IGNORECASE)
-    if place is None:
+    lower = name.lower()
+    start = lower.find(text.lower()) if len(lower) == len(name) else -1  # a few letters become two
+    if start < 0:
         return escape(name)
-    before, matched, behind = name[: place.start()], place[0], name[place.end() :]
+    end = start + len(text.lower())
+    before, matched, behind = name[:start], name[start:end], name[end:]
     return f"{escape(before)}<em>{escape(matched)}</em>{escape(behind)}"
 
 
