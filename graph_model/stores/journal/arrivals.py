@@ -58,7 +58,7 @@ _RECEIVE: Final = receipts.insert()
 @dataclass(frozen=True, slots=True)
 class Packed:
     """A request with documents; ``bodies`` are theirs as rows hold them, in order. ``removals`` as
-    in ``large_bodies``.
+    in ``stored_bodies``.
     """
 
     submissions: tuple[Submission, ...]

@@ -50,7 +50,12 @@ from graph_model.stores.journal.arrivals import (
     packed,
     record,
 )
-from graph_model.stores.journal.stored_bodies import RemovedMeanwhile, put_aside, remove_marked
+from graph_model.stores.journal.stored_bodies import (
+    NO_REMOVALS,
+    RemovedMeanwhile,
+    put_aside,
+    removals_held,
+)
 from graph_model.stores.journal.stored_documents import STATES, described, without_body
 from graph_model.stores.journal.tables import documents, raw
 
@@ -200,7 +205,6 @@ class JournalStates(JournalConnection):
 
 
 _ROOM: Final = "room"  # where an attempt writes
-_MOST_PUTS: Final = 10
 
 _RECALLED: Final = (
     described.join(raw, raw.c.position == documents.c.position)
@@ -256,14 +260,16 @@ class JournalIntake(JournalSettings):
             reserve.take(size)
 
     def _accept(self, request: Packed) -> tuple[int, ...]:
-        """Large bodies first; anew when others were removed before the transaction."""
+        """Large bodies first; anew when others were removed before the transaction, and then
+        without any removal meanwhile: a request that meets one each time is taken, too.
+        """
         hashes = [submission.content_hash for submission in request.submissions]
-        for _ in range(_MOST_PUTS):
-            stored, removals = put_aside(self._engine, hashes, request.bodies)
-            with suppress(RemovedMeanwhile):
-                return self._take(replace(request, bodies=stored, removals=removals))
-            remove_marked(self._engine)
-        raise JournalUnavailable("large bodies are being removed")
+        stored, removals = put_aside(self._engine, hashes, request.bodies)
+        with suppress(RemovedMeanwhile):
+            return self._take(replace(request, bodies=stored, removals=removals))
+        with removals_held(self._engine):
+            stored, _ = put_aside(self._engine, hashes, request.bodies)
+            return self._take(replace(request, bodies=stored, removals=NO_REMOVALS))
 
     def _take(self, request: Packed | Repeat) -> tuple[int, ...]:
         """Durable on return; requests of several threads share a transaction (GroupCommit)."""

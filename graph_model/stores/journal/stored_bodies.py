@@ -23,7 +23,9 @@ leave a row without its object or hold up documents. A row cannot be inserted wh
 marked. One removal runs at a time, in all processes: an object is never removed after its name
 is free. A request may have found an object there that is removed before its own transaction: so
 each removal also changes a number (``removals``), which a request reads before it puts. One that
-meets either of the two is refused in its transaction (``RemovedMeanwhile``) and puts again.
+meets either of the two is refused in its transaction (``RemovedMeanwhile``) and puts again, this
+time in the place of a removal: no object goes meanwhile, so that its transaction may take the marks
+of its own names away.
 """
 
 from __future__ import annotations
@@ -53,6 +55,8 @@ MARK: Final = b"\x00elsewhere"
 """In place of a packed body, which begins with 0x78."""
 PLACE_KEY: Final = "bodies_place"
 REMOVALS_KEY: Final = "bodies_removals"
+NO_REMOVALS: Final = "none meanwhile"
+"""In place of the number: the request holds ``removals_held``."""
 _OPTION: Final = "headwater_large_bodies"
 _REMOVAL_MARK: Final = "bodies_condemned "
 _MOST_REMOVED: Final = 500
@@ -145,10 +149,16 @@ def _put(large: LargeBodies, name: str, body: bytes) -> bytes:
 
 
 def refuse_removed(connection: Connection, removals: str | None, hashes: Collection[str]) -> None:
-    """Raises RemovedMeanwhile if one of these bodies may be gone since ``removals`` was read."""
+    """Raises RemovedMeanwhile if one of these bodies may be gone since ``removals`` was read.
+
+    With NO_REMOVALS none can be: those that wait for their removal are kept.
+    """
     if removals is None:
         return
     keys = [_REMOVAL_MARK + name for name in hashes]
+    if removals == NO_REMOVALS:
+        connection.execute(meta.delete().where(meta.c.key.in_(keys)))
+        return
     waiting = sa.select(meta.c.key).where(meta.c.key.in_(keys)).limit(1)
     if removals != _removals(connection) or connection.execute(waiting).first():
         raise RemovedMeanwhile
@@ -193,15 +203,22 @@ def remove_marked(engine: Engine) -> None:
     large = large_of(engine)
     if large is None or not _marked(engine):
         return
-    with _alone(engine, large):
+    with removals_held(engine):
         while names := _marked(engine):
             large.store.remove(names)
             write(engine, partial(_free, names), JournalUnavailable)
 
 
 @contextmanager
-def _alone(engine: Engine, large: LargeBodies) -> Iterator[None]:
-    """No other thread or process removes objects. Documents are taken meanwhile."""
+def removals_held(engine: Engine) -> Iterator[None]:
+    """No other thread or process removes objects. Documents are taken meanwhile.
+
+    Raises JournalUnavailable when another removes for longer than half a minute.
+    """
+    large = large_of(engine)
+    if large is None:
+        yield
+        return
     if not large.removing.acquire(timeout=_TURN_SECONDS):
         raise JournalUnavailable("large bodies are being removed")
     try:
