@@ -36,6 +36,8 @@ class Reader:
     clicks: int = field(default=0)
 
     def press(self, target: Locator) -> None:
+        """Press what stands still: nothing that is yet to arrive can move it away."""
+        expect(self.page.locator('[aria-busy="true"]')).to_have_count(0, timeout=_TIMEOUT)
         target.click()
         self.clicks += 1
 

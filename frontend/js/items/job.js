@@ -62,19 +62,22 @@ export function jobTabs(context, node, { known, runs }) {
   };
 }
 
-/** For a failed job first the changes, then the description. */
+/**
+ * For a failed job the changes before the description. The links stand above all that arrives later:
+ * nobody presses one that has just moved away.
+ */
 function jobOverview(context, node, known, runs) {
   const { state } = context;
   const itself = state.view === 'job';
   return [
-    hasFailed(node) && later(runs, ({ items }) => errorText(items[0]?.error)),
-    hasFailed(node) && upstreamChanges(context, 'jobs', node.id, true),
     actions(
       !(itself && state.node === jobReference(node)) && anchor(link(state, { view: 'job', node: jobReference(node) }), icon('job'), 'Open job'),
       anchor(link(state, { view: 'lineage', node: node.id }), icon('graph'), 'Lineage'),
       impactLink(state, node.id),
       compareLink(state, node.id),
     ),
+    hasFailed(node) && later(runs, ({ items }) => errorText(items[0]?.error)),
+    hasFailed(node) && upstreamChanges(context, 'jobs', node.id, true),
     facts([
       ['Namespace', data(node.namespace)],
       ['Last run', node.lastRun && [stateChip(node.lastRun.state), ' ', time(node.lastRun.at)]],
