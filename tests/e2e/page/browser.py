@@ -158,12 +158,16 @@ def close(context: BrowserContext) -> None:
 
 
 def wait_for(page: Page, state: str = "ready") -> None:
-    """Until the page says so: loading, ready, empty, error or rebuilding.
+    """Until the page says so: loading, ready, empty, error or rebuilding. A page that is ready
+    stands still: no part is yet to arrive, which would move what a test presses.
 
     A locator waits without evaluating text in the page, which its policy would refuse.
     """
     page.locator(f'body[data-state="{state}"]').wait_for()
-    if state == "ready" and page.locator('body[data-form="picture"]').count() > 0:
+    if state != "ready":
+        return
+    expect(page.locator('[aria-busy="true"]')).to_have_count(0)
+    if page.locator('body[data-form="picture"]').count() > 0:
         canvas = page.get_by_test_id("canvas")
         if canvas.is_visible():
             expect(canvas).to_have_attribute("data-drawn", "true")
