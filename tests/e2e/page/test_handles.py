@@ -171,7 +171,8 @@ def test_an_outage_is_said_at_the_handle_that_was_pressed(page: Page) -> None:
     expect(complaint).to_be_hidden()
     at = corner(page, "c")
     # The press meets the outage first: the page's own watch would say so, and move the picture.
-    page.route("**/journal?summary=true", lambda _route: None)
+    summary = page.request.get("/journal?summary=true").json()
+    page.route("**/journal?summary=true", lambda route: route.fulfill(json=summary))
     page.context.set_offline(True)
     page.mouse.click(*at)
     wait_for(page, "away")
