@@ -704,7 +704,9 @@ def _downstream(sources: Sources, group: Iterable[FailedJob]) -> tuple[int, int,
         return 0, 0, None
     question = Question("", Direction.DOWNSTREAM, depth=_DEPTH, limit=_NODES, reach=Reach.POSSIBLE)
     answer = sources.lineage.ask_downstream(starts, question)
-    readers = {use.job for use in answer.plans if not use.targets}
+    ends = {use.logical_plan for use in answer.plans if not use.targets}
+    # One that writes a table beyond the limit has no target in the answer, and is no reader.
+    readers = {row.job for row in catalogue.logical_plans(ends) if not row.target}
     tables = starts | set(answer.datasets)
     return len(tables - sources.hidden), len(readers - sources.hidden), answer.partial
 

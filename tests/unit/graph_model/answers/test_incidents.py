@@ -108,6 +108,19 @@ def test_an_incident_counts_the_tables_and_readers_downstream(estate: SmallHeadw
     assert (other.tables, other.readers) == (1, 0)
 
 
+def test_a_writer_of_a_table_beyond_the_limit_is_no_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``raw -> orders``, which four jobs copy: the limit has room for their plans alone."""
+    headwater = small_headwater()
+    headwater.accept(event("load", 7, "orders", "raw", state="FAIL", error="boom"))
+    headwater.accept(*(event(f"copy {place}", 6, f"t{place}", "orders") for place in range(4)))
+    headwater.project()
+    monkeypatch.setattr("graph_model.answers.home._NODES", 5)
+    (failed,) = incidents(headwater.sources, now=NOON).incidents
+    headwater.close()
+    assert failed.partial is not None
+    assert failed.readers == 0
+
+
 def test_a_hidden_table_is_not_counted_downstream(estate: SmallHeadwater) -> None:
     (sums,) = estate.sources.catalogue.datasets_by_uri("s3://lake/mart/sums")
     sources = replace(estate.sources, hidden=frozenset({sums.id}))
