@@ -189,8 +189,10 @@ def _caught(
         for switch in switches:
             switch.unlink()
     said = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    # 1 is a failed test, 2 one that cannot be imported; other codes say that none was run.
-    return {"caught": done.returncode in (1, 2), "by": said[0][:200] if said else None}
+    # 1 is a failed test, 2 one that cannot be imported; other codes say that none was run, 4 also
+    # where a module that cannot be imported leaves the tests that were named without a place.
+    caught = done.returncode in (1, 2) or any(line.startswith("ERROR tests/") for line in said)
+    return {"caught": caught, "by": said[0][:200] if said else None}
 
 
 def _pytest(

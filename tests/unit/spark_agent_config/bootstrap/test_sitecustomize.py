@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import spark_agent_config
-from spark_agent_config.bootstrap.sitecustomize import observe_sessions
+from spark_agent_config.bootstrap.sitecustomize import SessionFinder, observe_sessions
 
 _FOLDER = Path(spark_agent_config.__file__).parent / "bootstrap"
 #: A PySpark whose session says what happens to it.
@@ -101,3 +101,8 @@ def test_a_session_that_cannot_be_observed_begins_all_the_same() -> None:
 
 def test_a_pyspark_without_sessions_is_left_as_it_is() -> None:
     observe_sessions(object())
+
+
+def test_a_process_without_pyspark_is_left_alone() -> None:
+    """``import pyspark`` may stand in a try: it fails there, and in no other way."""
+    assert SessionFinder().find_spec("pyspark.sql.session", []) is None
