@@ -53,7 +53,9 @@ from graph_model.stores.journal.arrivals import (
 from graph_model.stores.journal.stored_bodies import (
     NO_REMOVALS,
     RemovedMeanwhile,
+    large_of,
     put_aside,
+    put_marked,
     removals_held,
 )
 from graph_model.stores.journal.stored_documents import STATES, described, without_body
@@ -268,7 +270,7 @@ class JournalIntake(JournalSettings):
         with suppress(RemovedMeanwhile):
             return self._take(replace(request, bodies=stored, removals=removals))
         with removals_held(self._engine):
-            stored, _ = put_aside(self._engine, hashes, request.bodies)
+            stored = put_marked(large_of(self._engine), hashes, request.bodies)
             return self._take(replace(request, bodies=stored, removals=NO_REMOVALS))
 
     def _take(self, request: Packed | Repeat) -> tuple[int, ...]:
