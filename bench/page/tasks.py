@@ -37,7 +37,7 @@ class Reader:
 
     def press(self, target: Locator) -> None:
         """Press what stands still: nothing that is yet to arrive can move it away."""
-        expect(self.page.locator('[aria-busy="true"]')).to_have_count(0, timeout=_TIMEOUT)
+        wait_for(self.page)
         target.click()
         self.clicks += 1
 
