@@ -61,7 +61,15 @@ def parse_tokens(tokens: Sequence[Token], text: str, dialect: str) -> exp.Expr |
         own = _in_double_quotes(tokens, text[tokens[0].start : tokens[-1].end + 1])
         return next(iter(parse(own, dialect)), None)
     trees = _parsed(_respelled(tokens, dialect), text, dialect)
-    return trees[0] if len(trees) == 1 else None
+    tree = trees[0] if len(trees) == 1 else None
+    if tree is not None and _keywords(tokens[:4]) == _EVOLVING:
+        tree.meta[EVOLVES] = True
+    return tree
+
+
+EVOLVES: Final = "evolves"
+"""The mark of a MERGE that adds the columns of its source to its target."""
+_EVOLVING: Final = ["MERGE", "WITH", "SCHEMA", "EVOLUTION"]
 
 
 def _in_double_quotes(tokens: Sequence[Token], text: str) -> str:
@@ -96,7 +104,7 @@ def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
         return _with_deletion(tokens, dialect)
     if words[:2] == ["UPDATE", "("]:
         return _with_alias(tokens, dialect)
-    if words[:4] == ["MERGE", "WITH", "SCHEMA", "EVOLUTION"]:
+    if words[:4] == _EVOLVING:
         return [tokens[0], *tokens[4:]]
     if words[:2] == ["ALTER", "TABLE"] and dialect == "clickhouse":
         return _as_mutation(tokens, dialect)

@@ -793,7 +793,7 @@ class QueryReader(NameReader):
             return None
         for source in frame.named(parts[:1]):
             if len(source.name) == 1:
-                value = self._of_source(source, parts[1])
+                value = self.of_source(source, parts[1])
                 for name in parts[2:]:
                     value = value.field(name)
                 return _exploded(value.flows, [], ())

@@ -207,7 +207,7 @@ class NameReader:
         if source is None:
             return ColumnValue(name)
         if source.relation.is_open:
-            return self._of_source(source, name)
+            return self.of_source(source, name)
         place = int(node.name) if node.name.isdecimal() and len(node.name) < 6 else 0
         values = source.relation.values
         return values[place - 1] if 0 < place <= len(values) else ColumnValue(name)
@@ -216,7 +216,7 @@ class NameReader:
         """``t.a``; where no table is called t, the field a of a struct."""
         for cut in range(len(parts) - 1, 0, -1):
             for source in self._answering(parts[:cut], frame):
-                return self._fields(self._of_source(source, parts[cut]), parts[cut + 1 :])
+                return self._fields(self.of_source(source, parts[cut]), parts[cut + 1 :])
         struct = self._bare(parts[0], frame)
         if struct is not None and (struct.flows or parts[0].lower() not in self._variables):
             return self._fields(struct, parts[1:])
@@ -231,7 +231,7 @@ class NameReader:
             value = value.field(name)
         return value
 
-    def _of_source(self, source: FromItem, name: str) -> ColumnValue:
+    def of_source(self, source: FromItem, name: str) -> ColumnValue:
         known = source.relation.definite(name)
         if known is not None:
             return known
@@ -284,7 +284,7 @@ class NameReader:
         if len(opened) > 1 or outside:
             made = self._candidates(name, [*opened, *outside])
             return ColumnValue(name) if outside else made
-        return self._of_source(opened[0], name)
+        return self.of_source(opened[0], name)
 
     @staticmethod
     def _outside(name: str, frame: SelectScope) -> list[FromItem]:
@@ -380,7 +380,7 @@ class NameReader:
         opened = [source for source in sources if source.relation.is_open]
         if len(opened) > 1:
             return self._candidates(name, opened)
-        return self._of_source(opened[0], name) if len(opened) == 1 else None
+        return self.of_source(opened[0], name) if len(opened) == 1 else None
 
 
 def one_of(name: str, tables: Collection[str]) -> str:

@@ -349,7 +349,7 @@ class _Script:
             tuple(sorted(named)),
             tuple(columns),
             tuple(sorted(gaps)),
-            tuple(opens),
+            tuple(dict.fromkeys(opens)),
         )
 
     def _value(

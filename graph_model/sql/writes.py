@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from graph_model import labels
 from graph_model.sql.names import SqlNames, qualified_name
+from graph_model.sql.parsing import EVOLVES
 from graph_model.sql.queries import QueryReader, Temporary, is_hash, leaves_of
 from graph_model.sql.scopes import STAR, UNSUPPORTED, Commons, FromItem, SelectScope
 from graph_model.sql.values import (
@@ -268,14 +269,13 @@ class Statements:
             targets = [*(value.name for value in values[: -len(moving)]), *moving]
         if any(value.tables for value in values):
             yield from self._starred(table, values, targets)
-        elif not known and not moving:
-            if values and any(value.flows for value in values):
-                self._reader.gap(TARGET, f"{table}: its columns are not known")
-            yield from values
-        else:
-            if len(values) > len(targets):
-                self._reader.gap(TARGET, f"{table}: {len(values)} values, {len(targets)} columns")
-            yield from (value.named(name) for value, name in zip(values, targets, strict=False))
+            return
+        if not known and any(value.flows for value in values[: max(0, len(values) - len(moving))]):
+            self._reader.gap(TARGET, f"{table}: its columns are not known")
+        elif len(values) > len(targets) > 0:
+            self._reader.gap(TARGET, f"{table}: {len(values)} values, {len(targets)} columns")
+        pairs = zip(values, targets, strict=False)
+        yield from (value.named(name) for value, name in pairs) if targets else values
 
     def _starred(
         self, table: str, values: Sequence[ColumnValue], targets: Sequence[str]
@@ -629,10 +629,10 @@ class Statements:
             self._reader.influence(labels.JOIN, condition, frame)
         self._write(target, ())
         for when in node.args["whens"].expressions:
-            self._merged(when, target, frame)
+            self._merged(when, target, frame, evolves=bool(node.meta.get(EVOLVES)))
         self._output(node, target, named, frame.sources)
 
-    def _merged(self, when: exp.When, target: str, frame: SelectScope) -> None:
+    def _merged(self, when: exp.When, target: str, frame: SelectScope, *, evolves: bool) -> None:
         then, condition = when.args["then"], when.args.get("condition")
         # Of an INSERT: the target has no row.
         source = SelectScope(frame.parent, frame.commons, frame.sources[1:])
@@ -641,7 +641,7 @@ class Statements:
             deciding = self._deciding(condition, frame)
             deciding |= self._deciding(then.args.get("where"), frame)
             if any(isinstance(item, exp.Star) for item in then.expressions):
-                self._by_name(target, source, deciding)
+                self._by_name(target, source, deciding, evolves=evolves)
             else:
                 items = [item for item in then.expressions if isinstance(item, exp.EQ)]
                 self._assign(items, target, frame, deciding)
@@ -657,7 +657,7 @@ class Statements:
                 self._write(target, [_also(value, deciding) for value in paired])
                 return
             if not isinstance(body, exp.Tuple | exp.Anonymous):
-                self._by_name(target, source, deciding)
+                self._by_name(target, source, deciding, evolves=evolves)
                 return
             columns = [self._names.identifier(_last(column)) for column in listed]
             columns = columns or list(self._columns(target) or ())
@@ -668,9 +668,19 @@ class Statements:
         elif condition is not None:
             self._reader.influence(labels.FILTER, condition, frame)
 
-    def _by_name(self, target: str, source: SelectScope, deciding: Flows) -> None:
-        """UPDATE SET *, INSERT *: each column from the source's of its name."""
+    def _by_name(self, target: str, source: SelectScope, deciding: Flows, *, evolves: bool) -> None:
+        """UPDATE SET *, INSERT *: each column of the target from the source's of its name. Where
+        the target is not known, or ``evolves``, those of the source are the target's.
+        """
         values = [value for item in source.sources for value in item.relation.values]
+        names = None if evolves else self._columns(target)
+        if names is not None:
+            values = [
+                self._reader.of_source(item, name).named(name)
+                for item in source.sources
+                for name in names
+                if item.relation.definite(name) is not None or item.relation.is_open
+            ]
         self._write(target, [_also(value, deciding) for value in values])
 
     # --- files -----------------------------------------------------------------------------------
