@@ -41,6 +41,7 @@ export function createLoading({ navigation, api, key, frame, picture, screen, to
   let pressed = false;
   /** @type {Date|null} since when the server has not answered */
   let away = null;
+  const press = followPress();
 
   /**
    * The state was another one: ask again, or show the page again.
@@ -102,6 +103,8 @@ export function createLoading({ navigation, api, key, frame, picture, screen, to
     if (mine !== question) return;
     page.notes = [...(page.notes ?? []), ...refused.map(refusalBanner)];
     if (model && page.counts) page.subtitle = page.counts(model);
+    await press.ended();
+    if (mine !== question) return;
     away = null;
     pressed = false;
     screen.show(page, view);
@@ -209,4 +212,33 @@ export function createLoading({ navigation, api, key, frame, picture, screen, to
 /** @param {import('../data/url.js').State} state */
 function subjectOf({ node, run, plan, dataset }) {
   return shorten(node || run || plan || dataset || 'Headwater', 200);
+}
+
+/** A click follows the release of a finger within so many ms. */
+const CLICK = 100;
+
+/**
+ * What is under a finger or the mouse's first button stays until the click is over: an answer that comes
+ * meanwhile would replace it, and the press would do nothing. A list that opens, and the bar that scrolls, keep
+ * the release to themselves: then the next move of the pointer tells.
+ * @returns {{ended: () => Promise<unknown>}}
+ */
+function followPress() {
+  /** @type {Promise<unknown>} */
+  let end = Promise.resolve();
+  document.addEventListener(
+    'pointerdown',
+    ({ button, target }) => {
+      if (button !== 0 || target instanceof HTMLSelectElement) return;
+      const over = new AbortController();
+      const options = { capture: true, signal: over.signal };
+      end = new Promise((resolve) => over.signal.addEventListener('abort', resolve));
+      const finish = (wait) => void setTimeout(() => over.abort(), wait);
+      document.addEventListener('click', () => finish(0), options);
+      for (const name of /** @type {const} */ (['pointerup', 'pointercancel', 'pointermove']))
+        document.addEventListener(name, ({ buttons }) => buttons || finish(CLICK), options);
+    },
+    { capture: true },
+  );
+  return { ended: () => end };
 }

@@ -82,11 +82,11 @@ function comparisons({ state, api }, known) {
   return element(
     'div',
     { class: 'actions', 'data-testid': 'run-comparisons' },
+    anchor(other, icon('both'), 'Compare with another run…'),
     later(api.get(of, { at: known.endedAt, limit: RUNS_BEFORE }, 'run/before'), ({ items }) => {
       const before = items.find((run) => run.id !== known.run);
       return before && compareRuns(state, known.job.id, [before.id, known.run], 'Compare with the run before');
     }),
-    anchor(other, icon('both'), 'Compare with another run…'),
   );
 }
 

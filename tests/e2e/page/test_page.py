@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -542,6 +543,40 @@ def test_an_outage_is_noticed_without_a_press(page: Page) -> None:
     page.context.set_offline(False)
     wait_for(page)
     expect(page.get_by_test_id("away")).to_have_count(0)
+
+
+def wait_for_arrival(page: Page) -> None:
+    """Documents arrive, and the open page of a job asks again and has its answer."""
+    more = {**fixture("journal-summary"), "pending": 0, "projected": 10**6}
+    with page.expect_response(re.compile("/graph/jobs/.*/runs")) as answered:
+        page.route("**/journal?summary=true", lambda route: route.fulfill(json=more))
+    answered.value.finished()
+    page.evaluate("async () => { await (await fetch('/health/ready')).text(); }")
+
+
+def test_a_link_stays_under_the_button_while_new_documents_arrive(page: Page) -> None:
+    page.goto(JOB)
+    wait_for(page)
+    page.get_by_test_id("plans").get_by_role("link").first.hover()
+    page.mouse.down()
+    wait_for_arrival(page)
+    page.mouse.up()
+    expect(page.locator('body[data-view="plan"]')).to_be_visible()
+    wait_for(page)
+    assert state_of(page)["view"] == "plan"
+
+
+def test_a_press_that_ends_elsewhere_lets_the_new_answer_in(page: Page) -> None:
+    page.goto(JOB)
+    wait_for(page)
+    page.get_by_test_id("subtitle").hover()
+    page.mouse.down()
+    wait_for_arrival(page)
+    expect(page.locator('body[data-state="loading"]')).to_be_visible()
+    page.mouse.move(0, 0)
+    page.mouse.up()
+    wait_for(page)
+    assert state_of(page)["view"] == "job"
 
 
 def test_a_page_whose_modules_did_not_come_is_loaded_again_by_itself(own_page: Page) -> None:
