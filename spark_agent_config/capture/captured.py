@@ -83,7 +83,8 @@ class Relation:
     names the reading node if it is not the leaf itself (an RDD). ``version`` is set if the read is
     bound to one. ``roots`` is FILES or FOLDERS if a pattern was expanded to nothing else.
     ``unplaced`` is the name of the input if Spark does not give the place of the data. ``origin``
-    is set for an RDD whose query is known: ``sources`` are all that it reads then.
+    is set for an RDD whose query is known: ``sources`` are all that it reads then. ``leaves`` is
+    how many leaves of the plan are this one: a copied part of a plan keeps its ids.
     """
 
     sources: tuple[str, ...] = ()
@@ -95,6 +96,7 @@ class Relation:
     roots: str | None = None
     unplaced: str | None = None
     origin: EarlierQuery | None = None
+    leaves: int = 1
 
     @property
     def extra(self) -> dict[str, str | None]:

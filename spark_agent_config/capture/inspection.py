@@ -206,7 +206,7 @@ class Inspector:
         ms. Raises py4j's exceptions when not even the command is available.
         """
         if function in _CHECKPOINTS:
-            self._relations.remember_checkpoint(execution.analyzed())
+            self._relations.remember_checkpoint(execution)
             return []
         if function in _CALLS_AROUND_A_STATEMENT:
             return []
@@ -333,8 +333,9 @@ class Inspector:
         if name in LIFECYCLE_COMMANDS:
             return CapturedQuery(name, plan, target)
         plan = self._with_projections(plan, command)
+        session = self._ask_quietly(execution.sparkSession)
         if name in _COMMANDS_WITHOUT_QUERY:
-            relations = self._relations_of_parts(name, command)
+            relations = self._relations_of_parts(name, command, session)
             reported = self._targets.reported_name(name, command)
             schema = self._evolved_schema(name, command)
             return CapturedQuery(reported, plan, target, relations, schema)
@@ -346,11 +347,10 @@ class Inspector:
             command=name,
             plan=plan,
             target=target,
-            relations=self._relations.of_query(query),
+            relations=self._relations.of_query(query, session),
             schema=self._ask("schema", lambda: str(query.schema().json()), None),
             staged=self._staged(command, target),
         )
-        session = self._ask_quietly(execution.sparkSession)
         return self._generated.complete(captured, query, session)
 
     def _plan_of(self, command: Any) -> str:
@@ -365,11 +365,11 @@ class Inspector:
     def _whole_plan_of(self, query: Any) -> str:
         return self._with_projections(self._plan_of(query), query)
 
-    def _relations_of_parts(self, name: str, command: Any) -> dict[int, Relation]:
+    def _relations_of_parts(self, name: str, command: Any, session: Any) -> dict[int, Relation]:
         relations: dict[int, Relation] = {}
         for part in _COMMANDS_WITHOUT_QUERY[name]:
             held = self._ask("part of a command", getattr(command, part), None)
-            relations |= {} if held is None else self._relations.of_query(held)
+            relations |= {} if held is None else self._relations.of_query(held, session)
         return relations
 
     def _evolved_schema(self, name: str, command: Any) -> str | None:

@@ -228,13 +228,16 @@ def _gaps_of_places(query: CapturedQuery) -> list[dict[str, str]]:
 
 
 def _all_relations(relations: Mapping[int, Relation]) -> list[Relation]:
-    """Those of the queries of RDDs as well."""
-    pending, every = [relations], list[Relation]()
-    while pending:
-        some = pending.pop().values()
-        every += some
-        pending += [relation.origin.relations for relation in some if relation.origin is not None]
+    """Those of the queries of RDDs as well, each as often as the plan has it."""
+    every = _leaves(relations)
+    for relation in every:  # which grows meanwhile
+        if relation.origin is not None:
+            every += _leaves(relation.origin.relations)
     return every
+
+
+def _leaves(relations: Mapping[int, Relation]) -> list[Relation]:
+    return [relation for relation in relations.values() for _ in range(relation.leaves)]
 
 
 def _in_order_of_places(relations: Iterable[Relation]) -> list[Relation]:

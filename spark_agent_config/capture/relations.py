@@ -83,20 +83,27 @@ class Relations:
         self._jvm = jvm
         self._origins: dict[tuple[int, ...], EarlierQuery] = {}
 
-    def of_query(self, query: Any) -> dict[int, Relation]:
-        """Answers for the leaves of a query and of the subqueries in it, by expression id."""
+    def of_query(self, query: Any, session: Any = None) -> dict[int, Relation]:
+        """Answers for the leaves of a query and of the subqueries in it, by expression id.
+
+        ``session`` has the settings that it ran with; None: unknown.
+        """
         relations: dict[int, Relation] = {}
         subqueries: list[Any] = self._ask(
             "subqueries", lambda: list(items(query.subqueriesAll())), []
         )
         for plan in (query, *subqueries):
             for leaf in self._leaves(plan):
-                relations |= self._answer(leaf)
+                for key, read in self._answer(leaf, session).items():
+                    former = relations.get(key)
+                    leaves = 1 if former is None else former.leaves + 1
+                    relations[key] = replace(read, leaves=leaves)
         return relations
 
-    def remember_checkpoint(self, plan: Any) -> EarlierQuery | None:
+    def remember_checkpoint(self, execution: Any) -> EarlierQuery | None:
         """Keep the query of a checkpoint: its RDD forgets it, and keeps the ids of its columns."""
-        return self._remember(plan, self.of_query(plan))
+        plan, session = execution.analyzed(), self._ask_quietly(execution.sparkSession)
+        return self._remember(plan, self.of_query(plan, session))
 
     def remember_stream(self, stream: Any) -> EarlierQuery | None:
         """Keep the query of a running ``StreamExecution``: a batch function sees RDDs of it."""
@@ -220,7 +227,7 @@ class Relations:
             kind = self._ask("kind of paths", lambda: _kind_of_roots(index()), None)
         return replace(read, sources=roots, roots=kind)
 
-    def v2_relation(self, leaf: Any) -> Relation:
+    def v2_relation(self, leaf: Any, session: Any = None) -> Relation:
         """The same for a relation in a plan, which knows its name and options."""
         name = self._ask_quietly(lambda: v2_name(leaf.identifier().get()))
         options = self._ask_quietly(lambda: read_java_map(leaf.options().asCaseSensitiveMap()))
@@ -229,7 +236,7 @@ class Relations:
         if read.format == "iceberg":
             table = self._ask_quietly(lambda: _wrapped_table(leaf.table())) or leaf.table()
             version = self._ask_quietly(
-                lambda: self._versions.of_iceberg_table(table, read.options)
+                lambda: self._versions.of_iceberg_table(table, read.options, session)
             )
             read = replace(read, version=version)
         is_placed = bool(read.sources) and read.unplaced is None
@@ -270,15 +277,15 @@ class Relations:
     def _leaves(self, plan: Any) -> list[Any]:
         return self._ask("leaves", lambda: list(items(plan.collectLeaves())), [])
 
-    def _answer(self, leaf: Any) -> dict[int, Relation]:
+    def _answer(self, leaf: Any, session: Any) -> dict[int, Relation]:
         def read() -> dict[int, Relation]:
-            relation = self._leaf(leaf)
+            relation = self._leaf(leaf, session)
             return {} if relation is None else {expression_id(leaf): relation}
 
         nothing: dict[int, Relation] = {}
         return self._ask("leaf", read, nothing)
 
-    def _leaf(self, leaf: Any) -> Relation | None:
+    def _leaf(self, leaf: Any, session: Any = None) -> Relation | None:
         name = str(leaf.nodeName()).split(" ")[0]
         if name in _SILENT_LEAVES:
             return None
@@ -292,7 +299,7 @@ class Relations:
             return self._stream_source(leaf)
         if name.startswith(("StreamingDataSourceV2", "StreamingRelationV2")):
             return self._stream_table(leaf)
-        return self.v2_relation(leaf)
+        return self.v2_relation(leaf, session)
 
     def _jdbc(self, jdbc: Any, table: Table | None) -> Relation:
         options = self._ask("jdbc parameters", lambda: read_map(jdbc.parameters()), NO_OPTIONS)

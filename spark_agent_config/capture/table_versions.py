@@ -29,7 +29,6 @@ from spark_agent_config.capture.questions import (
     read_java_map,
     read_list,
 )
-from spark_agent_config.capture.row_level import COMMAND_NAMES
 
 MAIN: Final = "main"
 #: Delta's operations that a command of ours may be; others (OPTIMIZE) only rearrange files.
@@ -43,8 +42,9 @@ _NULL_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
 class Commit:
     """The fields of a commit. ``partition_columns`` None: the format does not record them.
 
-    ``parent`` is the former commit of its branch, if a branch is known. ``added`` is the number of
-    files that it added, and ``leaves_some`` whether it left others in the table.
+    ``parent`` is the former commit of its branch, if a branch is known; ``branch_of_session`` says
+    that the session named the branch, not the statement. ``added`` is the number of files that it
+    added, and ``leaves_some`` whether it left others in the table.
     """
 
     version: TableVersion
@@ -52,6 +52,7 @@ class Commit:
     partitions: tuple[str, ...] = ()
     partition_columns: tuple[str, ...] | None = None
     parent: TableVersion | None = None
+    branch_of_session: bool = False
     added: int = 0
     leaves_some: bool = False
 
@@ -100,15 +101,20 @@ def read_before(query: CapturedQuery, commit: Commit) -> Mapping[int, Relation]:
     """The relations, with the version of a branch before this write if both are on that branch.
 
     A MERGE into a branch reads it; after the commit, the branch names the MERGE itself, as the
-    newest version of an incremental read does.
+    newest version of an incremental read does. A read of the table that names no branch is one of
+    main, or of the session's branch:
+
+        MERGE INTO t.branch_b USING t  =>  main of t
+        MERGE INTO t USING t           =>  b of t, under spark.wap.branch = b
     """
     branch = commit.version.branch
-    itself = query.command in COMMAND_NAMES.values() and branch not in {None, MAIN}
 
     def before(relation: Relation) -> Relation:
         version = relation.version
         if version is None:
-            return replace(relation, version=commit.parent) if itself else relation
+            return (
+                replace(relation, version=commit.parent) if commit.branch_of_session else relation
+            )
         named = version.branch is not None and (version.branch, version.since) == (branch, None)
         own = named or version.id == commit.version.id
         return replace(relation, version=_earlier(commit.parent, version)) if own else relation
@@ -203,6 +209,9 @@ _DYNAMIC: Final = "replace-partitions"
 #: Iceberg's options of an incremental read.
 _FIRST: Final = "start-snapshot-id"
 _LAST: Final = "end-snapshot-id"
+#: Iceberg's property of a table, and the setting of a session that it makes count.
+_STAGES: Final = "write.wap.enabled"
+_SESSION_BRANCH: Final = "spark.wap.branch"
 #: Iceberg's names for Spark's counts of a write of files.
 _ICEBERG_COUNTS: Final = {
     "added-records": "numOutputRows",
@@ -235,7 +244,9 @@ class TableVersions:
         number = self._ask_quietly(lambda: _travelled_version(relation.location()))
         return None if number is None else TableVersion(str(number), number)
 
-    def of_iceberg_table(self, table: Any, options: Mapping[str, str]) -> TableVersion | None:
+    def of_iceberg_table(
+        self, table: Any, options: Mapping[str, str], session: Any
+    ) -> TableVersion | None:
         """A table as a query names it: pinned to a snapshot, or the newest of a branch."""
         names = {name.lower(): value for name, value in options.items()}
         if _FIRST in names:
@@ -244,6 +255,8 @@ class TableVersions:
         branch = names.get("branch") or self._ask_quietly(table.branch)
         tag = names.get("tag")
         held = table.table()
+        if branch is None and tag is None and pinned is None:
+            branch = self._ask_quietly(lambda: _branch_of_session(held, session))
         if branch is not None or tag is not None:
             return version_of(held.snapshot(branch or tag), branch)
         if pinned is None:
@@ -381,7 +394,8 @@ class TableVersions:
         if snapshot is None:
             return None
         named = self._ask_quietly(table.branch) or staged_name(snapshot)
-        return self.iceberg_commit(held, snapshot, named or self._holder(held, snapshot))
+        commit = self.iceberg_commit(held, snapshot, named or self._holder(held, snapshot))
+        return replace(commit, branch_of_session=named is None and commit.version.branch != MAIN)
 
     def _holder(self, table: Any, snapshot: Any) -> str:
         """The branch that a write went to which names none: under ``spark.wap.branch`` another."""
@@ -442,6 +456,14 @@ def staged_name(snapshot: Any) -> str | None:
     """``wap:nightly``: the branch of a snapshot written under that WAP id."""
     given = snapshot.summary().get("wap.id")
     return None if given is None else f"wap:{given}"
+
+
+def _branch_of_session(table: Any, session: Any) -> str | None:
+    """The branch that a session reads where a query names none. The first write makes it."""
+    if str(table.properties().get(_STAGES)).lower() != "true":
+        return None
+    branch = session.conf().get(_SESSION_BRANCH, None)
+    return None if branch is None or table.refs().get(branch) is None else str(branch)
 
 
 def branch_of(jvm: Any, table: Any, snapshot: Any) -> str | None:

@@ -192,6 +192,16 @@ def test_columns_go_through_a_checkpoint_to_its_query_whatever_ids_recur_there()
     assert {version["id"] for version in versions} == {"4"}
 
 
+def test_a_version_is_listed_for_each_leaf_that_read_it() -> None:
+    read = Relation(("file:/in",), "iceberg", version=TableVersion("4", 4, "audit"), leaves=2)
+    query = CapturedQuery("UpdateTable", "", Target("file:/in", "Append"), {1: read})
+
+    event = execution_event(query, "p", APPLICATION)
+
+    listed = {"source": "file:/in", "id": "4", "number": 4, "branch": "audit"}
+    assert event["extra"]["readVersions"] == [listed, listed]
+
+
 def test_a_checkpoint_whose_plan_is_too_large_is_a_read_with_a_gap() -> None:
     cut = Relation(("file:/in",), node="CheckpointRDD", origin=EarlierQuery("", {}, 1))
     query = query_over(project([column(1, "a")]), rows_of_rdd(column(1, "a")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -176,27 +177,29 @@ def reading(command: str, version: TableVersion | None) -> CapturedQuery:
 
 
 BEFORE = TableVersion("11", 4, "audit")
-WRITTEN = Commit(TableVersion("12", 5, "audit"), parent=BEFORE)
+NAMED = Commit(TableVersion("12", 5, "audit"), parent=BEFORE)
+OF_SESSION = replace(NAMED, branch_of_session=True)  # spark.wap.branch: no statement names it
 
 
+@pytest.mark.parametrize("command", ["MergeIntoTable", "UpdateTable", "AppendData"])
 @pytest.mark.parametrize(
-    ("command", "asked", "read"),
+    ("commit", "asked", "read"),
     [
-        ("MergeIntoTable", TableVersion("12", 5, "audit"), BEFORE),
-        ("AppendData", TableVersion("12", 5, "audit"), BEFORE),
-        ("UpdateTable", None, BEFORE),  # a WAP branch is not named in the statement
-        ("AppendData", None, None),
-        ("AppendData", TableVersion("9", 2), TableVersion("9", 2)),
-        ("AppendData", TableVersion("9", 2, "other"), TableVersion("9", 2, "other")),
+        (NAMED, TableVersion("12", 5, "audit"), BEFORE),
+        (NAMED, None, None),  # MERGE INTO t.branch_audit USING t reads main
+        (OF_SESSION, None, BEFORE),
+        (OF_SESSION, TableVersion("12", 5, "audit"), BEFORE),
+        (OF_SESSION, TableVersion("9", 2), TableVersion("9", 2)),
+        (OF_SESSION, TableVersion("9", 2, "other"), TableVersion("9", 2, "other")),
     ],
 )
 def test_a_write_to_a_branch_read_the_content_that_the_branch_had_before(
-    command: str, asked: TableVersion | None, read: TableVersion | None
+    command: str, commit: Commit, asked: TableVersion | None, read: TableVersion | None
 ) -> None:
-    found = read_before(reading(command, asked), WRITTEN)
+    versions = read_before(reading(command, asked), commit)
 
-    assert found[1].version == read
-    assert found[2].version == TableVersion("1", 1, "audit")
+    assert versions[1].version == read
+    assert versions[2].version == TableVersion("1", 1, "audit")
 
 
 def test_an_incremental_read_of_the_table_itself_ends_before_the_write() -> None:
@@ -228,6 +231,34 @@ def test_an_incremental_read_of_iceberg_saw_the_commits_after_its_first_snapshot
     table = Node(fuse, snapshot=(snapshots | branches).get)
 
     assert commits_after(table, {"start-snapshot-id": "11", **options}) == read
+
+
+@pytest.mark.parametrize(
+    ("stages", "setting", "read"),
+    [
+        ("true", "nightly", TableVersion("77", 7, "nightly")),
+        ("true", "unborn", None),  # the first write makes the branch
+        ("true", None, None),
+        (None, "nightly", None),  # the table does not stage writes
+    ],
+)
+def test_a_read_that_names_no_branch_is_one_of_the_branch_of_its_session(
+    stages: str | None, setting: str | None, read: TableVersion | None
+) -> None:
+    fuse = Fuse()
+    held = Node(
+        fuse,
+        properties=Node(fuse, get={"write.wap.enabled": stages}.get),
+        refs=Node(fuse, get={"nightly": "its reference"}.get),
+        snapshot={"nightly": snapshot(fuse, 7)}.get,
+        currentSnapshot=None,
+    )
+    asked = Node(fuse, table=held, snapshotId=None, branch=None)
+    session = Node(fuse, conf=Node(fuse, get=lambda name, _: {"spark.wap.branch": setting}[name]))
+    versions = TableVersions(Questions(), Node(fuse), None)
+
+    assert versions.of_iceberg_table(asked, {}, session) == read
+    assert versions.of_iceberg_table(asked, {}, None) is None
 
 
 def creating(fuse: Fuse, *commits: int) -> tuple[Node, Node]:
