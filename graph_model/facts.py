@@ -231,11 +231,6 @@ class ExecutionRow(NamedTuple):
         """The execution's own time, which graph and pages show."""
         return self.at + self.ahead
 
-    @property
-    def shown_state(self) -> str:
-        """The state for people; ``state`` says whether its writes and reads count."""
-        return labels.RUNNING if self.running else self.state
-
 
 LISTED: Final = "file"
 """The role of a file in a list that a pattern stands for."""

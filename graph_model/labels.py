@@ -82,16 +82,15 @@ OVERWRITES: Final = (OVERWRITE, OVERWRITE_PARTITIONS)
 KEEPING_MODES: Final = (APPEND, UNKNOWN_MODE)  # the former content may still be there
 EXECUTION_MODES: Final = (*MODES, OVERWRITE_PARTITIONS)
 
-# States of an execution.
+# States of an execution and of a run. Aborted: stopped or skipped, by its own end, by the end of
+# the run above it, or because it is silent; it is no failure that somebody has to mend.
 COMPLETED: Final = "completed"
 FAILED: Final = "failed"
-STATES: Final = (COMPLETED, FAILED)
+ABORTED: Final = "aborted"
+STATES: Final = (COMPLETED, FAILED, ABORTED)
 # Of a run, and of an execution while its run has not ended: it is a completed one until then.
 RUNNING: Final = "running"
-# Of a run, and of an execution whose run is silent or ended with the run above it. What an event
-# calls aborted is an execution that failed.
-ABORTED: Final = "aborted"
-SHOWN_STATES: Final = (*STATES, RUNNING, ABORTED)
+SHOWN_STATES: Final = (*STATES, RUNNING)
 #: A run without an event for so long is stale (milliseconds).
 STALE_AFTER_MS: Final = 24 * 3_600_000
 #: So many parents, each above the one before, are looked at for the state of a run.

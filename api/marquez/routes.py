@@ -49,15 +49,7 @@ _MOST_WITH_RUNS: Final = 25
 """Jobs of a list with their newest runs, datasets with the origins of their columns, as many as
 Marquez's page shows; jobs behind with one.
 """
-#: Of a last run: an aborted one is aborted (no end came) or failed (an event said so).
-_ENDED: Final = (labels.FAILED, labels.ABORTED)
-_STATES: Final = {
-    "NEW": ("new",),
-    "RUNNING": (labels.RUNNING,),
-    "COMPLETED": (labels.COMPLETED,),
-    "FAILED": _ENDED,
-    "ABORTED": _ENDED,
-}
+_STATES: Final = {"NEW": "new", **{state.upper(): state for state in labels.SHOWN_STATES}}
 
 blueprint = Blueprint(
     "marquez", __name__, url_prefix=PREFIX, description="The reads of Marquez's API"
@@ -350,27 +342,18 @@ def jobs(query: Mapping[str, Any], namespace: str | None = None) -> Response:
     """The jobs of a namespace, or all, the last that ran first."""
     lack = lacking()
     sources = current_sources()
-    wanted = query["lastRunStates"]
     listed = functools.partial(
         sources.catalogue.list_jobs,
         hidden=sources.hidden,
         namespace=namespace,
-        states={state for word in wanted for state in _STATES[word]},
+        states={_STATES[word] for word in query["lastRunStates"]},
         now=sources.now,
         order=JobOrder.LAST_RUN_FALLING,
     )
-    if len({"FAILED", "ABORTED"} & set(wanted)) == 1:
-        page = listed(limit=_MOST_ROWS)
-        state_of = runs.states_of(sources, [summary.job.id for summary in page.items])
-        kept = [summary for summary in page.items if state_of.get(summary.job.id) in wanted]
-        summaries, total = _part(kept, query), len(kept)
-        lack = lack or (Partial("jobs", _MOST_ROWS) if page.next else None)
-    else:
-        summaries, page = _rows(listed, query)
-        total = page.total
+    summaries, page = _rows(listed, query)
     rows = [summary.job for summary in summaries]
     shown = entities.jobs_json(sources, rows, None, _MOST_WITH_RUNS)
-    return jsonify(jobs=shown, totalCount=total, partial=to_json(lack))
+    return jsonify(jobs=shown, totalCount=page.total, partial=to_json(lack))
 
 
 @blueprint.answer("/namespaces/<namespace>/jobs/<job>", "A job")

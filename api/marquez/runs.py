@@ -20,12 +20,7 @@ from graph_model.values import iso, parse_instant
 
 Json = dict[str, Any]
 MOST_RUNS: Final = 250
-_STATES = {
-    labels.COMPLETED: "COMPLETED",
-    labels.FAILED: "FAILED",
-    labels.RUNNING: "RUNNING",
-    labels.ABORTED: "ABORTED",
-}
+_STATES = {state: state.upper() for state in labels.SHOWN_STATES}
 _NANOSECONDS = 1_000_000
 _DIGEST: Final = 32  # characters
 _OF_A_READ: Final = ("dataQualityMetrics", "dataQualityAssertions")
@@ -134,14 +129,6 @@ def run_json(run: str, state: str, started: str | None, ended: str | None) -> Js
         "outputDatasetVersions": [],
         "facets": {},
     }
-
-
-def states_of(sources: Sources, jobs: Collection[str]) -> dict[str, str]:
-    """Per job (an id) the state of its newest run in Marquez's words."""
-    newest = sources.catalogue.last_executions(jobs, None)
-    briefs = RunTrees(sources).states({row.run for row in newest.values()}, sources.now)
-    states = {key: briefs.get(row.run, row).state for key, row in newest.items()}
-    return {key: _STATES.get(state, "RUNNING") for key, state in states.items()}
 
 
 def sent_json(facets: Mapping[str, Any]) -> Json:

@@ -168,7 +168,7 @@ def _written(recent: Iterable[RecentExecution]) -> list[RecentExecution]:
     for execution in recent:
         if (
             execution.kind == labels.WRITE_KIND
-            and execution.state != labels.FAILED
+            and execution.state in (labels.COMPLETED, labels.RUNNING)
             and execution.target
         ):
             newest.setdefault(execution.target, execution)

@@ -666,14 +666,14 @@ def status(
     """The status of a run at ``at`` (epoch ms), given its ancestors, nearest first.
 
     A run without an end event is closed by the nearest run above it that has ended: a helper of
-    Spark with that run's state, because it is part of it, any other as aborted. The same holds for
-    a stream or a service, but silence does not make it stale (unless it reports short windows).
+    Spark with that run's state, because it is part of it, any other as aborted. So is a stream or
+    a service, but silence does not make it stale (unless it reports short windows).
     """
     if row.ended_at is not None and row.ended_at <= at:
         return RunStatus(row.state, row.ended_at, "")
     for parent in above:
         if parent.ended_at is not None and parent.ended_at <= at:
-            state = parent.state if row.folded else labels.ABORTED
+            state = parent.state if row.folded and not row.endless else labels.ABORTED
             return RunStatus(state, max(parent.ended_at, row.started_at), "parent")
     if not row.endless and row.last_at + stale_after < at:
         return RunStatus(labels.ABORTED, row.last_at, "stale")
@@ -759,7 +759,7 @@ def runs_reply(listed: RunPage) -> dict[str, Any]:
         item["told"] = to_json(reported)
         if item["startedAt"] is None and reported is not None:
             item["startedAt"] = to_json(reported.started_at)
-        if reported is not None and reported.state not in labels.STATES:
+        if reported is not None and reported.state != labels.COMPLETED:
             item["state"] = reported.state
     return {**reply, "open": to_json(listed.open_runs)}
 

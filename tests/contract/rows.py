@@ -138,7 +138,13 @@ TIMES = st.integers(0, 12)
 TARGETS, PLANS, JOBS, RUNS = _pool("ds", 3), _pool("lp", 6), _pool("job", 2), _pool("run", 4)
 
 _states = st.sampled_from(
-    [("completed", None), ("completed", None), ("failed", "boom\n at line 2"), ("failed", None)]
+    [
+        ("completed", None),
+        ("completed", None),
+        ("failed", "boom\n at line 2"),
+        ("failed", None),
+        ("aborted", "stopped"),
+    ]
 )
 
 

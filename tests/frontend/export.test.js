@@ -76,7 +76,17 @@ test('a saved picture has its heading, the letters of its boxes and a key of all
     assert.ok(written.includes(name), name);
     for (const { words: meaning } of meanings) assert.ok(written.includes(meaning), meaning);
   }
-  assert.ok(['Attempted by a run that failed', 'Object store', 'Spark', 'Classes', 'Namespaces'].every((word) => written.includes(word)));
+  assert.ok(['Attempted by a run that failed or was aborted', 'Object store', 'Spark', 'Classes', 'Namespaces'].every((word) => written.includes(word)));
+});
+
+test('a job whose last run was aborted has a mark of its own, and is none that failed', () => {
+  const job = { id: 'j', kind: 'job', label: 'load', namespace: 'etl', name: 'load' };
+  const picture = (state) => svgOf({ nodes: [{ ...job, lastRun: { state } }], edges: [] });
+  const mark = 'Last run aborted';
+  const { model, svg } = picture('aborted');
+  assert.ok(words(svg).includes(mark) && words(svg).includes('last run aborted'));
+  assert.equal(model.boxes.get('j').failed, false);
+  assert.ok(!words(svg).includes('Last run failed') && !words(picture('failed').svg).includes(mark));
 });
 
 test('a key stays within the picture, and no two signs share a place', () => {

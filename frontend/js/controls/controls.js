@@ -481,6 +481,7 @@ const STATES = Object.freeze([
 const ENDED = Object.freeze([
   ['', 'All'],
   ['failed', 'Failed'],
+  ['aborted', 'Aborted'],
   ['completed', 'Completed'],
   ['running', 'Running'],
 ]);

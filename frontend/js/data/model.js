@@ -172,9 +172,24 @@ function changeOf({ change }) {
 }
 
 function jobDetail(node) {
-  if (node.lastRun?.state === 'failed') return 'last run failed';
   if (node.lastRun?.state === 'running') return 'running';
-  return node.shared ? `${node.namespace} · shared name` : node.namespace;
+  return unsuccessful(node.lastRun?.state) || (node.shared ? `${node.namespace} · shared name` : node.namespace);
+}
+
+/**
+ * What a box says of a run that did not complete: `last run aborted`.
+ * @param {string|undefined} state
+ */
+function unsuccessful(state) {
+  return state === 'failed' || state === 'aborted' ? `last run ${state}` : '';
+}
+
+/**
+ * The same of a box or a folded fan; empty for every other one.
+ * @param {Box} box
+ */
+export function troubleOf(box) {
+  return unsuccessful(box.failed ? 'failed' : box.node.lastRun?.state);
 }
 
 /** @returns {Box} */

@@ -54,7 +54,7 @@ export const SAMPLE = 'sample';
  * @property {string} sort        the order that the server gives a list; `-` in front: from the greatest
  * @property {number} page        of a list, from 0 on: for the words; `after` says where it begins
  * @property {string} after       where the server goes on with a list
- * @property {''|'failed'|'completed'|'running'} ended  filter of jobs and runs by the state of a run
+ * @property {''|'failed'|'aborted'|'completed'|'running'} ended  filter of jobs and runs by the state of a run
  * @property {string} change      a column dropped, renamed or retyped by assumption; empty: as it is
  * @property {string} opened      sides of nodes that were opened where they stand (expansion.js)
  * @property {string} rows        how many columns of wide tables are drawn (rows.js)
@@ -137,7 +137,7 @@ const CHOICES = Object.freeze({
   direction: ['both', 'upstream', 'downstream'],
   state: ['failed', 'waiting', 'pending', 'projected', 'all'],
   by: ['job', 'namespace', 'producer', 'kind', 'layer'],
-  ended: ['', 'failed', 'completed', 'running'],
+  ended: ['', 'failed', 'aborted', 'completed', 'running'],
   steps: ['', 'all'],
   kind: ['', 'dataset', 'job', 'column', 'run'],
   as: ['graph', 'list'],

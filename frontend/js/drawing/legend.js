@@ -2,7 +2,7 @@
  * The meanings of the signs that a picture holds: the legend under the canvas and that of a
  * saved picture are made from it. Pure.
  */
-import { CHANGES } from '../data/model.js';
+import { CHANGES, troubleOf } from '../data/model.js';
 import { GLYPHS, platformOf, producerOf } from './glyphs.js';
 
 /**
@@ -47,6 +47,7 @@ function kinds(model, boxes) {
     ['box', 'job', 'Job', boxes.some((box) => box.kind === 'job')],
     ['box', 'operation', 'Folded: open it to see more', boxes.some((box) => box.kind === 'group')],
     ['box', 'failed', 'Last run failed', boxes.some((box) => box.failed)],
+    ['mark', 'aborted', 'Last run aborted', boxes.some((box) => !box.failed && troubleOf(box))],
     ['mark', 'checks-failed', 'Checks failed', boxes.some((box) => box.node.quality?.state === 'failed')],
     ['mark', 'checks-passed', 'Checks passed', boxes.some((box) => box.node.quality?.state === 'passed')],
     ['box', 'read', 'Read', operations.has('read')],
@@ -66,7 +67,7 @@ function lines(model) {
     ['line', 'indirect', 'Filter, join, group, sort', found.has('INDIRECT')],
     ['line', 'declared', 'Declared by a person', links.some((link) => link.edge.origin === 'declared')],
     ['line', 'unseen', 'Not seen yet: a next run would bring it', links.some((link) => link.edge.seen === false)],
-    ['line', 'attempted', 'Attempted by a run that failed', links.some((link) => link.edge.attempted)],
+    ['line', 'attempted', 'Attempted by a run that failed or was aborted', links.some((link) => link.edge.attempted)],
   ]);
 }
 

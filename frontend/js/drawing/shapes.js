@@ -3,7 +3,7 @@
  * A table is a frame with a title; a job is a pill; an operation is a plain card.
  */
 import { fit, formatNumber, linesOf } from '../data/format.js';
-import { CHANGES, swatch, titleHeight } from '../data/model.js';
+import { CHANGES, swatch, titleHeight, troubleOf } from '../data/model.js';
 import { paintGlyph } from './glyphs.js';
 import { shadeOf, styleOfBox } from './box-style.js';
 
@@ -55,6 +55,7 @@ export function paint(context, box, look) {
   if (look.scale >= WORDS) paintTitle(context, box, frame, colours, look);
   if (look.scale >= ROWS) for (const row of box.rows) paintRow(context, row, frame, look);
   if (box.failed) paintBadge(context, frame.x + frame.width - 2, frame.y, '!', look.palette.failed, look);
+  else if (troubleOf(box)) paintBadge(context, frame.x + frame.width - 2, frame.y, '–', look.palette.muted, look);
   if (box.node.more || box.node.open) paintHandles(context, box, look);
   if (box.change) paintChange(context, box, frame, look);
   if (box.node.quality) paintQuality(context, box, frame, look.palette);

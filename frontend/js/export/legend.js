@@ -124,10 +124,10 @@ function paintLine(context, look, x, y, palette) {
   context.setLineDash([]);
 }
 
-/** As on a box: a diamond where checks failed, a disc where they passed. */
+/** As on a box: a diamond where checks failed, a disc where they passed or the last run was aborted. */
 function paintMark(context, look, x, y, palette) {
   context.beginPath();
-  if (look === 'checks-passed') context.arc(x + 9, y, 7, 0, 2 * Math.PI);
+  if (look !== 'checks-failed') context.arc(x + 9, y, 7, 0, 2 * Math.PI);
   else {
     context.moveTo(x + 9, y - 8);
     context.lineTo(x + 17, y);
@@ -135,7 +135,7 @@ function paintMark(context, look, x, y, palette) {
     context.lineTo(x + 1, y);
     context.closePath();
   }
-  context.fillStyle = look === 'checks-passed' ? palette.ok : palette.failed;
+  context.fillStyle = { 'checks-passed': palette.ok, aborted: palette.muted }[look] ?? palette.failed;
   context.fill();
 }
 

@@ -29,7 +29,7 @@ export function describeLink(context, model, item) {
         ['Masked', edge.masking && 'by every plan behind this step'],
         ['Origin', edge.origin === 'declared' && 'declared by a person: no run tells of it'],
         ['Flow', edge.seen === false && 'not seen yet: a next run would bring it'],
-        ['Attempted', edge.attempted && 'the last run failed: nothing flowed here'],
+        ['Attempted', edge.attempted && 'the last run failed or was aborted: nothing flowed here'],
         ['Mode', edge.modes?.length > 0 && edge.modes.map(modeChip)],
         [
           'Jobs',

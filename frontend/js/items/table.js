@@ -155,6 +155,8 @@ function qualityParts(state, told) {
 
 function lastWriter(state, { execution: writer, failedSince = [], candidates = [] }) {
   if (!writer && failedSince.length === 0) return null;
+  const aborted = failedSince.filter(({ state }) => state === 'aborted').length;
+  const failed = failedSince.length - aborted;
   return section(
     'Last writer',
     writer
@@ -176,9 +178,9 @@ function lastWriter(state, { execution: writer, failedSince = [], candidates = [
     failedSince.length > 0 &&
       element(
         'p',
-        { class: 'note failed' },
+        { class: failed > 0 ? 'note failed' : 'note' },
         icon('warning'),
-        ` ${count(failedSince.length, 'failed attempt')} since then, the latest `,
+        ` ${[failed > 0 && count(failed, 'failed attempt'), aborted > 0 && count(aborted, 'aborted attempt')].filter(Boolean).join(' and ')} since then, the latest `,
         time(failedSince[0].at),
         '.',
       ),

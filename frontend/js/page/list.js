@@ -7,7 +7,7 @@ import { tagChip } from '../panel/classifications.js';
 import { data, element, replace } from './dom.js';
 import { qualityChip, qualityWords } from '../panel/facets.js';
 import { count, formatNumber, howWord, shorten } from '../data/format.js';
-import { CHANGES, nodeOf } from '../data/model.js';
+import { CHANGES, nodeOf, troubleOf } from '../data/model.js';
 import { DIRECTIONS, next, step } from '../data/walk.js';
 import { separated } from '../panel/panel.js';
 
@@ -33,9 +33,9 @@ export function announcement(model, position) {
   const ways = DIRECTIONS.map(
     (direction) => `${formatNumber(next(model, position.id, direction).length)} ${direction}`,
   );
-  const failed = item.kind !== 'column' && item.failed ? ', last run failed' : '';
+  const trouble = item.kind !== 'column' && troubleOf(item) ? `, ${troubleOf(item)}` : '';
   const change = item.change ? `, ${item.change}` : '';
-  return `${shorten(item.label, 100)}, ${KIND_NAMES[item.kind]}${change}${failed}${stated(item)}, ${ways.join(', ')}${among(model, position)}`;
+  return `${shorten(item.label, 100)}, ${KIND_NAMES[item.kind]}${change}${trouble}${stated(item)}, ${ways.join(', ')}${among(model, position)}`;
 }
 
 /** People's statements about it: `, layer curated, PII`. */
@@ -151,7 +151,7 @@ function drawRow(model, id) {
       {},
       element('span', { class: `chip ${item.kind}` }, KIND_NAMES[item.kind]),
       item.change ? changeChip(item.change) : null,
-      box?.failed ? element('span', { class: 'chip failed' }, 'last run failed') : null,
+      box && troubleOf(box) ? element('span', { class: `chip ${box.failed ? 'failed' : 'plain'}` }, troubleOf(box)) : null,
       box?.layer ? element('span', { class: 'chip plain' }, data(box.layer.name)) : null,
       (item.node.classifications ?? []).map(tagChip),
       item.node.quality && qualityChip(item.node.quality.state),

@@ -278,6 +278,7 @@ function causes(state, id, found) {
 
 const CAUSES = Object.freeze({
   'failed-run': ['failed', 'Failed run'],
+  'aborted-run': ['busy', 'Aborted run'],
   plan: ['busy', 'Other plan'],
   schema: ['busy', 'Other schema'],
   'input-removed': ['failed', 'Input gone'],

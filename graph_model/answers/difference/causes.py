@@ -4,7 +4,8 @@ Pure: the difference of the upstream answer at both moments, and the activity of
 them. Nothing is guessed: each cause carries its facts, with the plan and the execution that
 reported them. Nearer causes come first, and at one distance those that break a reader most often:
 
-    failed-run, plan, schema, input-removed, input-added, writer-removed, writer-added, late, rows
+    failed-run, aborted-run, plan, schema, input-removed, input-added, writer-removed, writer-added,
+    late, rows
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
+from graph_model import labels
 from graph_model.answers.difference.graphs import (
     ADDED,
     CHANGED,
@@ -36,14 +38,20 @@ from graph_model.picture.view import (
 from graph_model.values import cause_line, iso
 
 FAILED_RUN: Final = "failed-run"
+ABORTED_RUN: Final = "aborted-run"
 NEW_PLAN: Final = "plan"
 NEW_SCHEMA: Final = "schema"
 LATE: Final = "late"
 ROWS: Final = "rows"
 KINDS: Final = (
-    FAILED_RUN, NEW_PLAN, NEW_SCHEMA, "input-removed", "input-added", "writer-removed",
-    "writer-added", LATE, ROWS,
+    FAILED_RUN, ABORTED_RUN, NEW_PLAN, NEW_SCHEMA, "input-removed", "input-added",
+    "writer-removed", "writer-added", LATE, ROWS,
 )  # fmt: skip
+#: States of an execution that say why a table is not new, with what they are called.
+UNSUCCESSFUL: Final = {
+    labels.FAILED: (FAILED_RUN, "failed"),
+    labels.ABORTED: (ABORTED_RUN, "was aborted"),
+}
 #: A job is late after two of its usual intervals, which are known from three on.
 LATE_INTERVALS: Final = 2
 _INTERVALS_KNOWN: Final = 3
@@ -54,6 +62,7 @@ _ERROR_SHOWN: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Failure:
+    state: str
     execution: str
     at: int
     error: str | None
@@ -61,13 +70,14 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class JobActivity:
-    """The failures of a job between both moments, newest first, and the end times of its newest
-    completed runs up to the later moment, newest first (epoch ms).
+    """The failures of a job between both moments, those of a state newest first, with the states
+    of which there are more, and the end times of its newest completed runs up to the later moment,
+    newest first (epoch ms).
     """
 
     job: str
     failures: tuple[Failure, ...] = ()
-    more_failures: bool = False
+    more_failures: frozenset[str] = frozenset()
     completed: tuple[int, ...] = ()
 
 
@@ -212,27 +222,33 @@ def causes_of_activity(
     distances: Mapping[str, int],
     until: int,
 ) -> Iterator[Cause]:
-    """Failed runs and overdue runs of the jobs upstream; the requested job itself is no cause."""
+    """Failed, aborted and overdue runs of the jobs upstream; the requested job itself is no
+    cause.
+    """
     jobs = {node.id: node for node in view.nodes if isinstance(node, JobNode)}
     for activity in activities:
         job = jobs.get(activity.job)
         if job is None or activity.job == focus or activity.job not in distances:
             continue
-        if activity.failures:
-            yield _failed(activity, job, distances[job.id])
+        for state in UNSUCCESSFUL:
+            if failures := [one for one in activity.failures if one.state == state]:
+                more = state in activity.more_failures
+                yield _failed(failures, job, distances[job.id], more=more)
         usual = usual_interval(activity.completed)
         if usual is not None and until - activity.completed[0] > LATE_INTERVALS * usual:
             yield _late(activity, job, distances[job.id], usual)
 
 
-def _failed(activity: JobActivity, job: JobNode, distance: int) -> Cause:
-    last = activity.failures[0]
-    number = f"{len(activity.failures)}{' or more' if activity.more_failures else ''}"
+def _failed(failures: Sequence[Failure], job: JobNode, distance: int, *, more: bool) -> Cause:
+    """``failures``: of one state, newest first."""
+    last = failures[0]
+    kind, words = UNSUCCESSFUL[last.state]
+    number = f"{len(failures)}{' or more' if more else ''}"
     times = "once" if number == "1" else f"{number} times"
     error = " ".join((cause_line(last.error) or "").split())
     message = f": {error[:_ERROR_SHOWN]}" if error else ""
-    reason = f"job {job.label} failed {times}, last at {iso(last.at)}{message}"
-    return Cause(FAILED_RUN, cause_node(job), distance, last.at, reason, execution=last.execution)
+    reason = f"job {job.label} {words} {times}, last at {iso(last.at)}{message}"
+    return Cause(kind, cause_node(job), distance, last.at, reason, execution=last.execution)
 
 
 def usual_interval(completed: Sequence[int]) -> float | None:

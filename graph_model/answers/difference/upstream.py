@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from graph_model import identity, labels
 from graph_model.answers.difference.causes import (
+    UNSUCCESSFUL,
     Cause,
     Failure,
     JobActivity,
@@ -272,14 +273,16 @@ class Upstream:
 
     def _activity(self, job: str, window: tuple[int, int]) -> JobActivity:
         since, until = window
-        failed = self._catalogue.executions(
-            job=job, state=labels.FAILED, at=until, limit=_FAILURES_SHOWN
-        )
-        failures = tuple(
-            Failure(row.id, row.at, row.error) for row in failed.items if row.at > since
-        )
-        more = len(failures) == len(failed.items) and failed.next is not None
-        return JobActivity(job, failures, more, self._completed_runs(job, until))
+        failures: list[Failure] = []
+        more = set()
+        for state in UNSUCCESSFUL:
+            page = self._catalogue.executions(job=job, state=state, at=until, limit=_FAILURES_SHOWN)
+            later = [row for row in page.items if row.at > since]
+            failures += (Failure(state, row.id, row.at, row.error) for row in later)
+            if page.next is not None and len(later) == len(page.items):
+                more.add(state)
+        completed = self._completed_runs(job, until)
+        return JobActivity(job, tuple(failures), frozenset(more), completed)
 
     def _completed_runs(self, job: str, until: int) -> tuple[int, ...]:
         """The end times of its newest completed runs, newest first; a run ends with its last

@@ -465,7 +465,7 @@ def _run_execution(state: RunState, place: JobPlace, subject: Subject) -> Execut
     return _execution(
         subject,
         run_key=place.run_key,
-        state=labels.FAILED if broken else labels.COMPLETED,
+        state=state.state if broken else labels.COMPLETED,
         duration_ns=state.duration_ns,
         error=error,
         command=place.command,

@@ -25,7 +25,6 @@ from graph_model.stores.catalogue.reading import (
     CatalogueReader,
     application_of,
     at_values,
-    closed,
     input_column,
     input_table,
     is_doubtful,
@@ -209,8 +208,8 @@ class ExecutionHistory(CatalogueReader):
     def last_states(
         self, jobs: Collection[str], at: int | None, now: int
     ) -> dict[str, tuple[int, str, str]]:
-        """The time, the state and the producer of each of ``last_executions``. A run that is silent
-        at ``at``, else ``now`` (epoch ms), or below one that has ended, is "aborted".
+        """The time, the state for people at ``at``, else ``now`` (epoch ms), and the producer of
+        each of ``last_executions``.
         """
         with self._read() as connection:
             return last_states_of(connection, jobs, at, now)
@@ -223,10 +222,10 @@ class ExecutionHistory(CatalogueReader):
         """
         listed = list(rows)
         running = {row.id for row in listed if row.running}
-        over = self._rows_for(_over(), running, now=now if at is None else at) if running else ()
-        return {row.id: row.shown_state for row in listed} | dict.fromkeys(
-            (execution for (execution,) in over), labels.ABORTED
-        )
+        states = {row.id: row.state for row in listed}
+        if running:
+            states |= dict(self._rows_for(_states(), running, now=now if at is None else at))
+        return states
 
     def last_writers(self, targets: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         """Per dataset its newest completed ``write`` execution by (at, id), without writes to
@@ -411,9 +410,9 @@ _NOW: Final = sa.bindparam("now", type_=sa.BigInteger(), required=True)
 
 
 @made_once
-def _over() -> sa.Select[Any]:
+def _states() -> sa.Select[Any]:
     own = executions.c
-    return sa.select(own.id).where(is_input(own.id), closed(own, _NOW))
+    return sa.select(own.id, shown_state(own, _NOW)).where(is_input(own.id))
 
 
 @made_once
@@ -568,8 +567,9 @@ def _first_failures() -> sa.Select[Any]:
     """A seek for each job."""
     asked = input_table((("job", StoredId()), ("after", sa.BigInteger())))
     seen = executions.alias("seen").c
+    failed = (seen.state != labels.COMPLETED, seen.state == labels.FAILED)  # the index, and of it
     first = sa.select(sa.func.min(seen.at)).where(
-        seen.job == asked.c.job, seen.state == labels.FAILED, seen.at > asked.c.after
+        seen.job == asked.c.job, *failed, seen.at > asked.c.after
     )
     return sa.select(asked.c.job, first.correlate(asked).scalar_subquery())
 

@@ -33,7 +33,6 @@ from graph_model.stores.catalogue.reading import (
     ListKeys,
     application_of,
     at_values,
-    closed,
     input_column,
     is_doubtful,
     is_input,
@@ -259,8 +258,8 @@ class CatalogueLists(CatalogueReader):
             )
 
     def attempts(self, jobs: Collection[str], at: int | None) -> frozenset[tuple[str, str]]:
-        """(job, logical plan) for the jobs among these whose newest execution failed: the plans
-        that failed among the newest 100 executions of that run.
+        """(job, logical plan) for the jobs among these whose newest execution failed or was
+        aborted: the plans that did so among the newest 100 executions of that run.
         """
         return frozenset((job, plan) for job, plan in self._rows_for(_attempts(), jobs, at))
 
@@ -364,14 +363,7 @@ def _recent(
     columns = executions.c
     chosen = [*until(columns.at, at)] + ([] if of_any_kind else [columns.kind.in_(_KINDS)])
     if state is not None:
-        over = closed(columns, now)
-        match state:
-            case labels.RUNNING:
-                chosen += [columns.running, sa.not_(over)]
-            case labels.ABORTED:
-                chosen += [columns.running, over]
-            case _:
-                chosen += [columns.state == state, sa.not_(columns.running)]
+        chosen.append(shown_state(columns, now) == state)
     if doubtful:
         chosen.append(is_doubtful(columns))
     return chosen if job is None else [*chosen, columns.job == job]
@@ -471,8 +463,7 @@ def _job_keys(order: JobOrder, at: int | None, now: int) -> tuple[sa.ColumnEleme
             return last_run, *place
         case JobOrder.STATE:
             state = _state_of_last_run(at, now)
-            failed = sa.case((state == labels.FAILED, 1), (state.is_not(None), 0))
-            return unknown_last(failed, order), last_run, *place
+            return unknown_last(_badness(state), order), last_run, *place
         case JobOrder.RUNS:
             return _run_count(at), *place
     return place
@@ -561,19 +552,28 @@ def _folded(
 ) -> list[RunSummary]:
     named = (*chosen, executions.c.run.in_(names_of_runs(connection, runs)))
     folded = connection.execute(_summed(named)).all()
-    errors = _newest_errors(connection, named, [row.run for row in folded if row.failed])
+    errors = _newest_errors(connection, named, [row.run for row in folded if row.badness])
     return [
         RunSummary(
             run=row.run,
             application_id=row.application_id,
             started_at=_start(row.started_at, row.first_end),
             ended_at=row.ended_at,
-            state=labels.FAILED if row.failed else labels.COMPLETED,
+            state=_BY_BADNESS[row.badness],
             executions=row.executions,
             error=errors.get(row.run),
         )
         for row in folded
     ]
+
+
+_BY_BADNESS: Final = (labels.COMPLETED, labels.ABORTED, labels.FAILED)
+
+
+def _badness(state: sa.ColumnElement[str]) -> sa.ColumnElement[int]:
+    """A number by which the worst state of several is the greatest; null for no state."""
+    numbers = {name: number for number, name in enumerate(_BY_BADNESS)}
+    return sa.case({**numbers, labels.RUNNING: 0}, value=state)
 
 
 def _start(known: int | None, first_end: int) -> int | None:
@@ -589,7 +589,7 @@ def _summed(chosen: Sequence[sa.ColumnElement[bool]]) -> sa.Select[Any]:
             application_of(columns).label("application_id"),
             (columns.at - DURATION_MS).label("started_at"),
             columns.at.label("ended_at"),
-            sa.case((columns.state == labels.FAILED, 1), else_=0).label("failed"),
+            _badness(columns.state).label("badness"),
         )
         .where(*chosen)
         .subquery()
@@ -601,7 +601,7 @@ def _summed(chosen: Sequence[sa.ColumnElement[bool]]) -> sa.Select[Any]:
         sa.func.min(rows.started_at).label("started_at"),
         sa.func.min(rows.ended_at).label("first_end"),
         sa.func.max(rows.ended_at).label("ended_at"),
-        sa.func.max(rows.failed).label("failed"),
+        sa.func.max(rows.badness).label("badness"),
         sa.func.count().label("executions"),
     ).group_by(rows.run)
 
@@ -609,19 +609,19 @@ def _summed(chosen: Sequence[sa.ColumnElement[bool]]) -> sa.Select[Any]:
 def _newest_errors(
     connection: Connection, chosen: Sequence[sa.ColumnElement[bool]], runs: Sequence[str]
 ) -> dict[str, str | None]:
-    """Per run the cause of its newest failed execution that has an error.
+    """Per run the cause of its newest execution of the worst state that has an error.
 
-    ``runs`` are those with a failed execution, usually none.
+    ``runs`` are those with a failed or aborted execution, usually none.
     """
     if not runs:
         return {}
     columns = executions.c
-    order = (columns.at.desc(), columns.id.desc())
+    order = (_badness(columns.state).desc(), columns.at.desc(), columns.id.desc())
     run = run_of(columns)
     place = sa.func.row_number().over(partition_by=run, order_by=order)
     failures = (
         sa.select(run.label("run"), columns.id, place.label("place"))
-        .where(*chosen, columns.state == labels.FAILED, columns.error.is_not(None))
+        .where(*chosen, columns.state != labels.COMPLETED, columns.error.is_not(None))
         .subquery()
     )
     asked = (
@@ -675,7 +675,7 @@ def _failed(
 @made_once
 def _failures(most: int) -> sa.Select[Any]:
     shown = sa.select(jobs.c.id.label("job")).where(sa.not_(is_input(jobs.c.id))).cte("shown")
-    last = _last_where_failed(shown.c.job)
+    last = _last_unsuccessful(shown.c.job, (labels.FAILED,))
     since = sa.bindparam("since", type_=sa.BigInteger(), required=True)
     number = sa.func.count()
     number_since = sa.func.sum(sa.case((last.c.at > since, 1), else_=0))
@@ -689,14 +689,17 @@ def _failures(most: int) -> sa.Select[Any]:
     )
 
 
-def _last_where_failed(job: sa.ColumnElement[str]) -> sa.CTE:
-    """The newest executions of these jobs that failed: ``job, run, at, error``.
+_UNSUCCESSFUL: Final = (labels.FAILED, labels.ABORTED)
+
+
+def _last_unsuccessful(job: sa.ColumnElement[str], states: Sequence[str]) -> sa.CTE:
+    """The newest executions of these jobs that ended in such a state: ``job, run, at, error``.
 
     A job failed last only if its newest failure has the time of its newest execution. Both times
     are seeks in an index; the execution itself is read for such jobs alone.
     """
     failed, seen, last = (executions.alias(name) for name in ("failed", "seen", "last"))
-    failure = _newest_time(failed, job, failed.c.state == labels.FAILED)
+    failure = _newest_time(failed, job, failed.c.state != labels.COMPLETED)
     failures = sa.select(job.label("job"), failure.label("at")).cte("failures")
     failures = failures.prefix_with(MATERIALIZED)
     beside = executions.alias("beside")
@@ -709,7 +712,7 @@ def _last_where_failed(job: sa.ColumnElement[str]) -> sa.CTE:
         .join_from(failures, last, of_failure)
         .where(
             failures.c.at == _newest_time(seen, failures.c.job),
-            last.c.state == labels.FAILED,
+            last.c.state.in_(states),
             sa.not_(later.exists()),
         )
         .cte("newest")
@@ -728,7 +731,7 @@ def _newest_time(
 @made_once
 def _attempts() -> sa.Select[Any]:
     asked, row = input_column(), executions.alias("listed")
-    lasts = _last_where_failed(asked.c.value)
+    lasts = _last_unsuccessful(asked.c.value, _UNSUCCESSFUL)
     beside = executions.alias("beside").c
     cut = (
         sa.select(beside.at)
@@ -742,7 +745,7 @@ def _attempts() -> sa.Select[Any]:
     tried = sa.and_(
         *_of_run(row.c, cuts),
         row.c.at >= sa.func.coalesce(cuts.c.cut, BEFORE_EVERYTHING),
-        row.c.state == labels.FAILED,
+        row.c.state.in_(_UNSUCCESSFUL),
         row.c.kind.in_((labels.WRITE_KIND, labels.READ_KIND)),
     )
     return sa.select(cuts.c.job, row.c.logical_plan).join_from(cuts, row, tried).distinct()

@@ -174,27 +174,22 @@ def successful(of: Any, *, writes_only: bool) -> tuple[sa.ColumnElement[bool], .
 
 
 def shown_state(of: Any, now: Any) -> sa.ColumnElement[str]:
-    """``ExecutionRow.shown_state`` of an execution (``of``: columns of the table or an alias) at a
-    time (epoch ms, or a parameter), or "aborted" where its run goes on no more (``closed``).
-    """
-    gone_on = sa.and_(of.running, closed(of, now))
-    return sa.case((gone_on, labels.ABORTED), (of.running, labels.RUNNING), else_=of.state)
-
-
-def closed(of: Any, now: Any) -> sa.ColumnElement[bool]:
-    """Whether the run of a running execution is over without an end of its own: silent for too
-    long, or below one that has ended (``answers.runs.status``).
+    """The state for people of an execution (``of``: columns of the table or an alias) at a time
+    (epoch ms, or a parameter). One of a run in progress is running until the run ends: by its own
+    event it stays what it is, without one (``answers.runs.status``) it is aborted.
     """
     own_run = runs.alias("own_run")
     own, above = own_run.c, _above(own_run).c
     ended = sa.select(above.run_id).where(above.run_id != own.run_id, above.ended_at <= now)
     silent = sa.and_(sa.not_(own.endless), own.last_at + labels.STALE_AFTER_MS < now)
-    open_then = sa.or_(own.ended_at.is_(None), own.ended_at > now)
-    return (
-        sa.select(own.id)
-        .where(own.subject == of.subject, open_then, sa.or_(silent, ended.exists()))
-        .exists()
+    over = sa.case((own.ended_at <= now, of.state), else_=labels.ABORTED)
+    reached = (
+        sa.select(over)
+        .where(own.subject == of.subject, sa.or_(own.ended_at <= now, silent, ended.exists()))
+        .limit(1)
+        .scalar_subquery()
     )
+    return sa.case((of.running, sa.func.coalesce(reached, labels.RUNNING)), else_=of.state)
 
 
 def _above(own_run: sa.FromClause) -> sa.CTE:

@@ -94,7 +94,7 @@ def _texts_in(content: Any) -> Iterator[str]:
             waiting += part.values() if isinstance(part, dict) else part
 
 
-VERSION: Final = 22
+VERSION: Final = 23
 """Tables of an older version are emptied: the catalogue is made from the journal anyway. A further
 index needs no version: a start makes it.
 """
@@ -270,9 +270,9 @@ executions = _table(
     sa.Index("catalogue_executions_by_target", "target", "at", "state", "kind", "branch"),
     sa.Index("catalogue_executions_by_logical_plan", "logical_plan", "at", "state", "kind"),
     sa.Index("catalogue_executions_by_job", "job", "at"),
-    # The last failure of each job.
+    # The last failure of each job, or what stopped its last run.
     _partial_index(
-        "catalogue_executions_by_failure", "job", "at", where=f"state = '{labels.FAILED}'"
+        "catalogue_executions_unsuccessful", "job", "at", where=f"state != '{labels.COMPLETED}'"
     ),
     sa.Index("catalogue_executions_by_job_and_run", "job", "run", "at", "application_id"),
     sa.Index("catalogue_executions_by_run", "run", "at"),

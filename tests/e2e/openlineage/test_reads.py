@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 
 from api.schemas.graph import FacetsReply, PlanReply, RunTreeReply
 from graph_model import identity
+from graph_model.labels import SHOWN_STATES
 from graph_model.values import parse_instant
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, lineage_event
@@ -383,6 +384,48 @@ def test_every_page_says_the_same_of_a_run_that_is_silent(
     assert was["lastRun"]["state"] == "running"
 
 
+@pytest.mark.parametrize("processing", ["BATCH", "STREAMING"])
+@pytest.mark.parametrize(
+    ("end", "state"), [("COMPLETE", "completed"), ("FAIL", "failed"), ("ABORT", "aborted")]
+)
+def test_every_page_says_the_same_of_a_run_that_has_ended(
+    headwater: SmallHeadwater, processing: str, end: str, state: str
+) -> None:
+    """Of a stream, too, whose writes before its end stay, and which runs no more."""
+    kind = {"jobType": {"processingType": processing, "integration": "SPARK", "jobType": "JOB"}}
+    for hour, told in enumerate(("START", "RUNNING", "RUNNING", end), 16):
+        more: Json = {"inputs": [table("in")], "outputs": [table("out")]}
+        take(headwater, event("r", told, f"{hour}:00:00", job_facets=kind, **more))
+    client = client_of(headwater, NOW)
+    job, out = identity.job_id("etl", "load"), identity.dataset_id("", f"{LAKE}/out")
+    assert get(client, "/graph/runs/r")["state"] == state
+    (listed,) = get(client, f"/graph/jobs/{job}/runs")["items"]
+    (item,) = get(client, "/graph/jobs", state=state)["items"]
+    newest = get(client, "/graph/runs", limit=1)["items"][0]
+    (found,) = get(client, "/graph/search", q="r", kind="run")["items"]
+    states = [listed["state"], item["lastRun"]["state"], newest["state"]]
+    states += [job_page(client)["lastRun"]["state"], found["detail"].partition(",")[0]]
+    drawn = get(client, "/graph/lineage", node=job)["nodes"]
+    states += [node["lastRun"]["state"] for node in drawn if node["kind"] == "job"]
+    states.append(get(client, f"/graph/datasets/{out}/history")["items"][0]["state"])
+    assert set(states) == {state}
+    counted = {one: get(client, "/graph/runs", state=one)["total"] for one in SHOWN_STATES}
+    # What the stream had written by 16:00, 17:00 and 18:00.
+    before = {"completed": 3} if processing == "STREAMING" else {}
+    assert counted == dict.fromkeys(SHOWN_STATES, 0) | before | {state: counted[state]}
+    others = sum(get(client, "/graph/jobs", state=one)["total"] for one in SHOWN_STATES)
+    incidents, home = get(client, "/graph/incidents"), get(client, "/graph/home")
+    assert (others, incidents["running"]) == (1, 0)
+    assert incidents["failed"] == home["failed"] == (state == "failed")
+    stays = processing == "STREAMING" or state == "completed"
+    assert len(home["written"]) == stays
+    assert len(get(client, "/graph/lineage", node=out, direction="upstream")["edges"]) == 2 * stays
+    flows = get(client, "/graph/overview")["edges"]
+    assert [one.get("attempted") for one in flows] == [None if stays else True] * 2
+    was = get(client, "/graph/jobs", at="2026-03-01T18:30:00Z", state="running")
+    assert was["total"] == (processing == "STREAMING")
+
+
 def test_a_task_whose_dag_has_ended_is_no_more_running_in_lists(headwater: SmallHeadwater) -> None:
     began = event("task", "START", "01:00:00", run_facets=below("dag", "nightly"))
     take(headwater, {**began, "inputs": [table("in")], "outputs": [table("out")]})
@@ -409,6 +452,22 @@ def test_a_run_is_over_in_lists_where_a_run_further_above_has_ended(
         assert listed["lastRun"]["state"] == state
         (execution,) = get(client, "/graph/runs", state=state)["items"]
         assert execution["state"] == state
+
+
+def test_a_stream_that_only_reads_is_aborted_with_its_application_on_every_page(
+    headwater: SmallHeadwater,
+) -> None:
+    stream = {
+        "jobType": {"processingType": "STREAMING", "integration": "SPARK", "jobType": "SQL_JOB"}
+    }
+    told = event("q", "START", "01:00:00", "app.show.q", run_facets=below("a", "app"),
+                 job_facets=stream, inputs=[table("in")])  # fmt: skip
+    application = {"jobType": {"integration": "SPARK", "jobType": "APPLICATION"}}
+    take(headwater, told, event("a", "COMPLETE", "02:00:00", "app", job_facets=application))
+    client = client_of(headwater, NOW)
+    assert get(client, "/graph/runs/q")["state"] == "aborted"
+    (execution,) = get(client, "/graph/runs")["items"]
+    assert execution["state"] == "aborted"
 
 
 def test_the_history_of_a_run_has_every_event_by_its_time(

@@ -21,7 +21,7 @@ _JOBS = [a_job(f"job-{n}", "ns", f"job {n}") for n in range(4)]
 @given(
     rows=EXECUTIONS,
     hidden=st.sets(st.sampled_from([row.id for row in _JOBS])),
-    state=st.none() | st.sampled_from(["completed", "failed"]),
+    state=st.none() | st.sampled_from(["completed", "failed", "aborted", "running"]),
     at=st.none() | TIMES,
     limit=st.integers(1, 3),
 )
