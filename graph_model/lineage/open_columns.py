@@ -15,7 +15,7 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graph_model import identity, labels
 from graph_model.facts import Edge, Scalar, edge
@@ -23,6 +23,7 @@ from graph_model.lineage.column_reader import Name, holders, schema_paths
 from graph_model.lineage.history import Moment
 from graph_model.lineage.questions import CANDIDATE_LIMIT, HUB_LIMIT, WalkEvidence
 from graph_model.lineage.walk import Step, Walk
+from graph_model.sql import RowPlace, RowWidth
 from graph_model.stores.graph import Direction
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class OpenColumn(NamedTuple):
     among: tuple[str, ...]
     left_out: frozenset[str]
     into: tuple[str, ...] | None
-    place: tuple[int | None, int | None] | None
+    place: RowPlace | None
 
     @property
     def source(self) -> str:
@@ -72,18 +73,41 @@ class OpenColumn(NamedTuple):
     @property
     def tables(self) -> set[str]:
         """The tables whose schemas decide."""
-        return {self.source, *self.among, self.like} - {""}
+        beside = self.place.tables if self.place else ()
+        return {self.source, *self.among, self.like, *beside} - {""}
+
+    @property
+    def not_placed(self) -> Collection[str]:
+        """Columns of the source that the rows, or the names of the query, leave out."""
+        own = self.place.own.stars if self.place and self.place.own else ()
+        return own[0][1] if own else self.left_out
+
+    @property
+    def is_by_position_of_target(self) -> bool:
+        """Whether the order of the written table's columns names it."""
+        return self.place is not None and self.place.names is None
 
 
 def _read(supplied: Edge) -> OpenColumn:
-    into, place = supplied.value("into"), supplied.value("place")
+    into, row = supplied.value("into"), supplied.value("row")
     return OpenColumn(
         supplied,
         tuple(json.loads(str(supplied.value("among")))),
         frozenset(json.loads(str(supplied.value("left_out") or "[]"))),
         None if into is None else tuple(json.loads(str(into))),
-        None if place is None else tuple(json.loads(str(place))),
+        None if row is None else _place(json.loads(str(row))),
     )
+
+
+def _place(row: Sequence[Any]) -> RowPlace:
+    *widths, names, fixed = row
+    before, own, behind = (
+        None
+        if width is None
+        else RowWidth(width[0], tuple((table, tuple(left_out)) for table, left_out in width[1]))
+        for width in widths
+    )
+    return RowPlace(before, own, behind, None if names is None else tuple(names), tuple(fixed))
 
 
 class _Columns(NamedTuple):
@@ -178,7 +202,7 @@ class OpenColumns:
             items = self._opens.get(step.logical_plan, ())
             tables = {table for item in items for table in item.tables}
             moments |= {moment for called, moment in step.inputs if called in tables}
-            if any(item.place for item in items):
+            if any(item.is_by_position_of_target for item in items):
                 moments.add(Moment(step.target, self._until, self._until))
         return moments
 
@@ -337,7 +361,7 @@ class OpenColumns:
                     if self._is_only(item, step, path):
                         yield path, path
             elif columns.listed is not None:
-                kept = [path for path in columns.listed if path not in item.left_out]
+                kept = [path for path in columns.listed if path not in item.not_placed]
                 if len(kept) == len(into):  # else a schema is not that of the query
                     yield from zip(into, kept, strict=True)
 
@@ -361,17 +385,37 @@ class OpenColumns:
         return standing[0] if len(standing) == 1 else ""
 
     def _standing(self, item: OpenColumn, step: Step) -> Sequence[str] | None:
-        """The columns of the written table at this place of the inserted rows. None where it has no
-        schema: the rows are taken to have the names of the query.
+        """The columns of the written table at this place of the inserted rows; () where the widths
+        beside it do not tell. None where the table has no schema: the rows are taken to have the
+        names of the query.
         """
-        if item.place is None:
+        if (place := item.place) is None:
             return None
-        moment = Moment(step.target, self._until, self._until)
-        listed = self._columns.get(moment, _NO_COLUMNS).listed
-        before, behind = item.place
-        if listed is None or before is None or behind is None:
-            return None if listed is None else ()
-        return listed[before : max(before, len(listed) - behind)]
+        names: Sequence[str] | None = place.names
+        if names is None:
+            moment = Moment(step.target, self._until, self._until)
+            listed = self._columns.get(moment, _NO_COLUMNS).listed
+            names = listed and [path for path in listed if path not in place.fixed]
+        if names is None:
+            return None
+        widths = [self._width(each, step) for each in (place.before, place.own, place.behind)]
+        rest = len(names) - sum(width for width in widths if width is not None)
+        if widths.count(None) > 1 or rest < 0 or (rest > 0 and None not in widths):
+            return ()
+        before, own, _ = (rest if width is None else width for width in widths)
+        return names[before : before + own]
+
+    def _width(self, width: RowWidth | None, step: Step) -> int | None:
+        """A number of columns; None while a table among them has no schema."""
+        if width is None:
+            return None
+        count = width.values
+        for table, left_out in width.stars:
+            listed = next((c.listed for c in self._columns_read(table, step) if c.listed), None)
+            if listed is None:
+                return None
+            count += sum(path not in left_out for path in listed)
+        return count
 
     def _is_only(self, item: OpenColumn, step: Step, path: str) -> bool:
         """Whether this table, and no other one that may, has the column."""
@@ -466,8 +510,9 @@ class OpenColumns:
 
     def _other_names(self, item: OpenColumn, target: str) -> set[str]:
         """Names that what is open may have in the written table, other than its own."""
-        tables = (item.like, target if item.place else "")
-        return {*(item.into or ()), *(path for table in tables for path in self._ever(table))}
+        tables = (item.like, target if item.is_by_position_of_target else "")
+        listed = (*(item.into or ()), *(item.place.names or () if item.place else ()))
+        return {*listed, *(path for table in tables for path in self._ever(table))}
 
     def _ever(self, table: str) -> set[str]:
         """The columns ever known of a table, and those that its writes leave open."""

@@ -43,6 +43,7 @@ from graph_model.facts import (
 )
 from graph_model.naming import DatasetName, JobName, Rules
 from graph_model.naming.containment import Location, folders_above
+from graph_model.sql import RowPlace
 
 # --- Datasets -------------------------------------------------------------------------------------
 
@@ -450,7 +451,7 @@ class OpenFlow(NamedTuple):
     left_out: tuple[str, ...] = ()
     into: tuple[str, ...] | None = None
     like: str = ""
-    place: tuple[int | None, int | None] | None = None
+    place: RowPlace | None = None
     origin: str | None = None
 
     def properties(self, logical_plan: str) -> dict[str, str | None]:
@@ -461,7 +462,7 @@ class OpenFlow(NamedTuple):
             "left_out": identity.spelled(self.left_out) if self.left_out else None,
             "into": None if self.into is None else identity.spelled(self.into),
             "like": self.like or None,
-            "place": None if self.place is None else identity.spelled(self.place),
+            "row": None if self.place is None else identity.spelled(self.place),
             "logical_plan": logical_plan, "origin": self.origin,
         }  # fmt: skip
 

@@ -23,6 +23,8 @@ from graph_model.sql.parsing import normal_text, normal_words
 from graph_model.sql.scopes import SqlGap
 from graph_model.sql.translation import (
     MOST_CHARACTERS,
+    RowPlace,
+    RowWidth,
     SqlColumn,
     SqlOpen,
     SqlStatement,
@@ -32,6 +34,8 @@ from graph_model.sql.translation import (
 __all__ = [
     "DIALECTS",
     "MOST_CHARACTERS",
+    "RowPlace",
+    "RowWidth",
     "SqlColumn",
     "SqlGap",
     "SqlOpen",

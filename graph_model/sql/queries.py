@@ -681,6 +681,8 @@ class QueryReader(NameReader):
             return values
         gone = {*left_out, *replaced, *renamed}
         kept = [value.without(gone) for value in values if value.name.lower() not in left_out]
+        if replaced or renamed:
+            kept = [value.scattered() for value in kept]
         made = [
             self.value(replaced[value.name.lower()], value.name, frame)
             if value.name.lower() in replaced

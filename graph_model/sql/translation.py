@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from sqlglot import Token, exp
 from sqlglot.errors import SqlglotError, TokenError
@@ -37,6 +37,7 @@ from graph_model.sql.values import (
     Influences,
     Mask,
     SqlRelation,
+    Star,
     Texts,
     base_table,
     candidates,
@@ -74,7 +75,30 @@ class SqlColumn:
     expression: str
 
 
-Place = tuple[int | None, int | None]
+class RowWidth(NamedTuple):
+    """A number of values, and all columns of tables but those left out (in lower case)."""
+
+    values: int
+    stars: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+class RowPlace(NamedTuple):
+    """Where a value stands in the rows that are written by position: the widths ``before`` it, its
+    ``own`` and ``behind`` it, None for one that nothing can tell. The rows have the names ``names``
+    or, where these are None, the written table's columns but the ``fixed`` ones.
+    """
+
+    before: RowWidth | None = None
+    own: RowWidth | None = None
+    behind: RowWidth | None = None
+    names: tuple[str, ...] | None = None
+    fixed: tuple[str, ...] = ()
+
+    @property
+    def tables(self) -> set[str]:
+        """Those whose numbers of columns say where it is."""
+        widths = (width for width in (self.before, self.own, self.behind) if width)
+        return {table for width in widths for table, _ in width.stars}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +111,8 @@ class SqlOpen:
     They keep their names; where ``into`` is not None they have these by position, and where
     ``like`` is a table the names of its columns by position.
 
-    ``place`` is not None where the values stand in the order of the written table's columns, which
-    the text does not have: the number of values before and behind, None where a ``*`` hides it.
-    The names above are those of the query then.
+    ``place`` is not None where the values of a row have the names that belong to their places: it
+    comes before the names above, which are those of the query then.
     """
 
     to: str | None
@@ -102,7 +125,7 @@ class SqlOpen:
     left_out: tuple[str, ...] = ()
     into: tuple[str, ...] | None = None
     like: str = ""
-    place: Place | None = None
+    place: RowPlace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +320,7 @@ class _Script:
         """A temporary table is what it was made of, and what is added to it."""
         name = write.table or ""
         known = None if write.made else self._temporary.get(name)
-        values: Sequence[ColumnValue] = write.values
+        values = write.named
         if known is not None:
             values = _added(known.relation.values, values)
             earlier = known.relation.influences
@@ -313,9 +336,17 @@ class _Script:
         gaps: Sequence[SqlGap],
     ) -> SqlStatement:
         made: dict[tuple[str | None, str, str], tuple[set[Leaf], list[exp.Expr | str]]] = {}
+        opens: list[SqlOpen] = []
+        places: dict[str | None, RowPlace] = {}
         for write in writes:
-            for value in write.values:
+            opens += _stars(write)
+            opens += self._hidden(write, reader)
+            placed = list(_placed(write))
+            for value, place in (*placed[: write.hidden.start], *placed[write.hidden.stop :]):
                 self._value(write.table or "", value, made)
+                if place is not None and place.names is None and not value.tables:
+                    column = column_text((write.table or "", value.name))
+                    places[column] = RowPlace() if column in places else place  # two of one name
         if writes:
             for influence in effect.influences:
                 reader.step(1 + len(influence.leaves))
@@ -324,8 +355,6 @@ class _Script:
                 leaves |= influence.leaves
                 texts += [", ".join(map(self._texts.of, influence.texts))]
         columns: list[SqlColumn] = []
-        opens = [star for write in writes for star in _stars(write)]
-        places = {key: place for write in writes for key, place in _places(write).items()}
         for (to, kind, how), (leaves, texts) in made.items():
             text = self._texts.joined(texts)
             known = [leaf for leaf in leaves if len(candidates(leaf[0])) == 1]
@@ -341,7 +370,7 @@ class _Script:
                     for name in candidates(table)
                 ]
         named = {write.table for write in writes if write.table}
-        starred = {table for write in writes for value in write.values for table in value.tables}
+        starred = {table for write in writes for value in write.named for table in value.tables}
         if starred:
             gaps = [*gaps, SqlGap(STAR, f"* of {', '.join(sorted(starred))}")]
         return SqlStatement(
@@ -351,6 +380,17 @@ class _Script:
             tuple(sorted(gaps)),
             tuple(dict.fromkeys(opens)),
         )
+
+    def _hidden(self, write: TableWrite, reader: QueryReader) -> Iterator[SqlOpen]:
+        """The values whose names hang on the number of columns of a ``*`` before and behind."""
+        for value, place in list(_placed(write))[write.hidden.start : write.hidden.stop]:
+            to = column_text((write.table or "", value.name))
+            for (among, path), how in () if value.tables else sorted(value.flows):
+                reader.step(len(candidates(among)))
+                kind = labels.INDIRECT if how in labels.COLUMN_INDIRECT_HOWS else labels.DIRECT
+                text = self._texts.joined(value.texts or (path,))
+                for table in candidates(among):
+                    yield SqlOpen(to, table, path, candidates(among), kind, how, text, place=place)
 
     def _value(
         self,
@@ -446,48 +486,59 @@ def _stars(write: TableWrite) -> Iterator[SqlOpen]:
     stars = [star for value in write.values for star in value.stars]
     among = tuple(sorted({star.table for star in stars if star.by_name}))
     named = {value.name.lower() for value in write.values if not value.tables}
-    places = {
-        star: place
-        for value, place in zip(write.values, _places_of(write), strict=True)
-        for star in value.stars
-    }
-    for star in stars:
-        yield SqlOpen(
-            column_text((write.table or "", ANY_COLUMN)),
-            star.table,
-            ANY_COLUMN,
-            among if star.by_name else (star.table,),
-            labels.DIRECT,
-            labels.IDENTITY,
-            "",
-            tuple(sorted(star.left_out | named if star.by_name else star.left_out)),
-            star.into,
-            star.like,
-            places[star] if write.by_position else None,
-        )
+    for value, place in _placed(write):
+        for star in value.stars:
+            if place is not None and place.own is not None:
+                place = place._replace(own=RowWidth(0, (_star(star),)))
+            yield SqlOpen(
+                column_text((write.table or "", ANY_COLUMN)),
+                star.table,
+                ANY_COLUMN,
+                among if star.by_name else (star.table,),
+                labels.DIRECT,
+                labels.IDENTITY,
+                "",
+                tuple(sorted(star.left_out | named if star.by_name else star.left_out)),
+                star.into,
+                star.like,
+                place,
+            )
 
 
-def _places(write: TableWrite) -> dict[str | None, Place]:
-    """Per column of the table, under the query's name, the place of its value."""
-    places: dict[str | None, Place] = {}
-    for value, place in zip(write.values, _places_of(write), strict=True):
-        if write.by_position and not value.tables:
-            key = column_text((write.table or "", value.name))
-            places[key] = (None, None) if key in places else place  # two of one name
-    return places
+MOST_STARS: Final = 16
+"""``*`` of unknown columns in one row that is written by position: of more no place is known."""
 
 
-def _places_of(write: TableWrite) -> list[Place]:
-    """``SELECT a, * FROM s``: (0, None) and (1, 0)."""
-    starred = [place for place, value in enumerate(write.values) if value.tables]
-    first, last = (starred[0], starred[-1]) if starred else (len(write.values), -1)
-    return [
-        (
-            place if place <= first else None,
-            len(write.values) - 1 - place if place >= last else None,
-        )
-        for place in range(len(write.values))
-    ]
+def _placed(write: TableWrite) -> Iterator[tuple[ColumnValue, RowPlace | None]]:
+    """Each value with its place: ``INSERT INTO t SELECT a, s.* FROM s`` has (1,) and (0, s.*)."""
+    row, values = write.row, write.values
+    stars = [_star(value.stars[0]) if value.stars else None for value in values if value.tables]
+    hidden = len(stars) > MOST_STARS or any(s.scattered for v in values for s in v.stars)
+    before = 0  # number of stars
+    for place, value in enumerate(values):
+        behind = before + bool(value.tables)
+        if row is None:
+            yield value, None
+        elif hidden:
+            yield value, RowPlace(names=row.names, fixed=row.fixed)
+        else:
+            after = len(values) - len(stars) - (place + 1 - behind)
+            widths = (
+                _width(place - before, stars[:before]),
+                _width(0, stars[before:behind]) if value.tables else RowWidth(1),
+                _width(after, stars[behind:]),
+            )
+            yield value, RowPlace(*widths, row.names, row.fixed)
+        before = behind
+
+
+def _star(star: Star) -> tuple[str, tuple[str, ...]]:
+    return star.table, tuple(sorted(star.left_out))
+
+
+def _width(values: int, stars: Sequence[tuple[str, tuple[str, ...]] | None]) -> RowWidth | None:
+    known = tuple(star for star in stars if star is not None)
+    return RowWidth(values, known) if len(known) == len(stars) else None
 
 
 def _added(known: Sequence[ColumnValue], added: Sequence[ColumnValue]) -> list[ColumnValue]:

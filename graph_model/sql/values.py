@@ -68,13 +68,15 @@ class Star(NamedTuple):
     """All columns of a table whose schema is not known, but those ``left_out`` (in lower case).
 
     They have their own names; where ``into`` is not None these names, by position; where ``like``
-    is a table the names of its columns, by position.
+    is a table the names of its columns, by position. ``scattered``: other values stand among them
+    (``* REPLACE (1 AS a)``).
     """
 
     table: str
     left_out: frozenset[str] = frozenset()
     into: tuple[str, ...] | None = None
     like: str = ""
+    scattered: bool = False
 
     @property
     def by_name(self) -> bool:
@@ -113,6 +115,10 @@ class ColumnValue:
         if others or not first.by_name:
             return replace(self, stars=())  # the positions are others
         return replace(self, stars=(first._replace(left_out=first.left_out | left_out),))
+
+    def scattered(self) -> ColumnValue:
+        """The ``*`` with other values among its columns."""
+        return replace(self, stars=tuple(star._replace(scattered=True) for star in self.stars))
 
     def placed(self, names: Sequence[str]) -> ColumnValue:
         """The ``*`` under these names, by position."""

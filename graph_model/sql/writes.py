@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlglot import exp
 
@@ -35,18 +35,39 @@ TARGET: Final = "target-columns"
 """No schema lists the columns of a table that a query writes by position: they have its names."""
 
 
+class TargetRow(NamedTuple):
+    """The names that values have by their places: ``names``; where they are None those of the
+    columns of the written table, which the text does not have, but the ``fixed`` ones.
+    """
+
+    names: tuple[str, ...] | None
+    fixed: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class TableWrite:
     """Values for columns of a table; no ``table``: the result of a query. ``made``: the statement
-    creates the table, and these are its columns. ``by_position``: they stand in the order of its
-    columns, which are not known.
+    creates the table, and these are its columns. ``row``: their places name them.
     """
 
     table: str | None
     values: Sequence[ColumnValue]
     made: bool = False
     temporary: bool = False
-    by_position: bool = False
+    row: TargetRow | None = None
+
+    @property
+    def hidden(self) -> range:
+        """The places of the values whose names hang on the number of columns of a ``*``."""
+        starred = [place for place, value in enumerate(self.values) if value.tables]
+        if self.row is None or self.row.names is None or not starred:
+            return range(0)
+        return range(starred[0], starred[-1] + 1)
+
+    @property
+    def named(self) -> Sequence[ColumnValue]:
+        """The values that have the names of the columns that they are written to."""
+        return [*self.values[: self.hidden.start], *self.values[self.hidden.stop :]]
 
 
 @dataclass(slots=True)
@@ -104,8 +125,15 @@ class Statements:
             self.made.influences.inner.append(relation.influences)
         return relation.values
 
-    def _write(self, table: str, values: Iterable[ColumnValue], **marks: bool) -> None:
-        self.made.writes.append(TableWrite(table, list(values), **marks))
+    def _write(
+        self,
+        table: str,
+        values: Iterable[ColumnValue],
+        *,
+        made: bool = False,
+        temporary: bool = False,
+    ) -> None:
+        self.made.writes.append(TableWrite(table, list(values), made, temporary))
 
     def _target(self, node: exp.Expr) -> tuple[str, exp.Table | None]:
         """The name of what is written, and its table node."""
@@ -243,61 +271,75 @@ class Statements:
         columns = self._listed(node.this) or [
             self._names.identifier(column) for column in node.args.get("columns") or ()
         ]
-        by_name = bool(node.args.get("by_name"))
-        paired = list(self._paired(table, named, values, columns, by_name))
-        placed = not (by_name or columns or self._columns(table))
-        self._write(table, paired, by_position=placed)
+        write = self._paired(table, named, values, columns, bool(node.args.get("by_name")))
+        self.made.writes.append(write)
         self._output(node, table, named)
-        self._conflict(node, table, named, paired, commons)
+        self._conflict(node, table, named, write.named, commons)
 
     def _paired(
         self,
         table: str,
         named: exp.Table,
         values: Sequence[ColumnValue],
-        columns: list[str],
+        columns: Sequence[str],
         by_name: bool,
-    ) -> Iterator[ColumnValue]:
+    ) -> TableWrite:
         """The values under the names of the columns that they are written to."""
         if by_name:
-            yield from values
-            return
+            return TableWrite(table, values)
         fixed, moving = self._partition(named)
         known = columns or [c for c in self._columns(table) or () if c not in (*fixed, *moving)]
         targets = [*known, *(m for m in moving if m not in known)]
-        if not known and moving:
-            targets = [*(value.name for value in values[: -len(moving)]), *moving]
-        if any(value.tables for value in values):
-            yield from self._starred(table, values, targets)
-            return
-        if not known and any(value.flows for value in values[: max(0, len(values) - len(moving))]):
-            self._reader.gap(TARGET, f"{table}: its columns are not known")
-        elif len(values) > len(targets) > 0:
+        stars = [place for place, value in enumerate(values) if value.tables]
+        if not known:
+            return self._unpaired(table, values, moving, TargetRow(None, tuple(fixed)))
+        if stars:
+            return self._starred(table, values, targets, stars)
+        if len(values) > len(targets):
             self._reader.gap(TARGET, f"{table}: {len(values)} values, {len(targets)} columns")
         pairs = zip(values, targets, strict=False)
-        yield from (value.named(name) for value, name in pairs) if targets else values
+        return TableWrite(table, [value.named(name) for value, name in pairs])
+
+    def _unpaired(
+        self, table: str, values: Sequence[ColumnValue], moving: Sequence[str], row: TargetRow
+    ) -> TableWrite:
+        """Values for columns of which only the last ones, ``moving``, are known."""
+        paired = list(values)
+        stars = [place for place, value in enumerate(values) if value.tables]
+        first = max(stars[-1] + 1 if stars else 0, len(values) - len(moving))
+        for place in range(first, len(values)):
+            paired[place] = values[place].named(moving[place - len(values)])
+        if not stars and any(value.flows for value in values[:first]):
+            self._reader.gap(TARGET, f"{table}: its columns are not known")
+        return TableWrite(table, paired, row=row)
 
     def _starred(
-        self, table: str, values: Sequence[ColumnValue], targets: Sequence[str]
-    ) -> Iterator[ColumnValue]:
+        self,
+        table: str,
+        values: Sequence[ColumnValue],
+        targets: Sequence[str],
+        stars: Sequence[int],
+    ) -> TableWrite:
         """Values with a ``*`` of unknown columns among them: those before it have their place, and
         those behind it theirs from the end.
         """
-        star = next(place for place, value in enumerate(values) if value.tables)
-        if not targets:
-            yield from values
-            return
-        last = len(values) - 1 - next(p for p, v in enumerate(reversed(values)) if v.tables)
-        behind = len(values) - 1 - last
-        yield from (value.named(name) for value, name in zip(values[:star], targets, strict=False))
-        if behind and len(targets) >= star + behind:
-            ends = zip(values[last + 1 :], targets[-behind:], strict=True)
-            yield from (value.named(name) for value, name in ends)
         among = sorted({t for value in values for t in value.tables})
-        if star == last and len(targets) >= star + behind:
-            placed = values[star].placed(targets[star : len(targets) - behind])
-            yield replace(placed, flows=NOTHING, tables=())
         self._reader.gap(STAR, f"* of {', '.join(among)} into columns of {table}")
+        first, behind = stars[0], len(values) - 1 - stars[-1]
+        before = [value.named(name) for value, name in zip(values[:first], targets, strict=False)]
+        if any(star.scattered for value in values for star in value.stars):
+            return TableWrite(table, before)
+        if len(targets) < first + behind:
+            return TableWrite(table, before)
+        last = len(targets) - behind
+        after = [
+            v.named(name) for v, name in zip(values[stars[-1] + 1 :], targets[last:], strict=True)
+        ]
+        if len(stars) == 1:
+            placed = values[first].placed(targets[first:last])
+            return TableWrite(table, [*before, replace(placed, flows=NOTHING, tables=()), *after])
+        between = values[first : stars[-1] + 1]
+        return TableWrite(table, [*before, *between, *after], row=TargetRow(tuple(targets)))
 
     def _partition(self, table: exp.Table) -> tuple[list[str], list[str]]:
         """PARTITION (day = '…', hour): columns with a value, and those of the query's last ones."""
@@ -358,14 +400,14 @@ class Statements:
         )
         written = self._name(named)
         if not written.startswith("@") or written in self._temporary:
-            paired = list(self._paired(written, named, values, columns, False))
-            self._write(written, paired, temporary=is_hash(named))
+            write = self._paired(written, named, values, columns, False)
+            self.made.writes.append(replace(write, temporary=is_hash(named)))
 
     def _inserted(self, table: str, changed: SqlRelation) -> SqlRelation:
         """The columns of a table behind the statement: what it writes, else what they were."""
         written: dict[str, ColumnValue] = {}
         for write in self.made.writes:
-            for value in write.values if write.table == table else ():
+            for value in write.named if write.table == table else ():
                 known = written.get(value.name.lower())
                 flows = value.flows | known.flows if known else value.flows
                 written[value.name.lower()] = replace(value, flows=flows)
@@ -653,8 +695,9 @@ class Statements:
                 body, listed = listed[0], []
             if isinstance(then.this, exp.Var):  # INSERT ROW: by position
                 values = [value for item in source.sources for value in item.relation.values]
-                paired = self._paired(target, exp.to_table(target), values, [], by_name=False)
-                self._write(target, [_also(value, deciding) for value in paired])
+                write = self._paired(target, exp.to_table(target), values, [], by_name=False)
+                write.values = [_also(value, deciding) for value in write.values]
+                self.made.writes.append(write)
                 return
             if not isinstance(body, exp.Tuple | exp.Anonymous):
                 self._by_name(target, source, deciding, evolves=evolves)
@@ -698,13 +741,12 @@ class Statements:
             return
         if node.args.get("kind"):
             self._reader.reads.update(dict.fromkeys(files))
-            values: list[ColumnValue] = []
+            self._write(target, ())
+            columns = self._listed(node.this)
             for query in queries:
-                relation = self._reader.query(query, None, commons)
-                columns = self._listed(node.this)
+                values = self._taken(self._reader.query(query, None, commons))
                 if named is not None:
-                    values += self._paired(target, named, self._taken(relation), columns, False)
-            self._write(target, values)
+                    self.made.writes.append(self._paired(target, named, values, columns, False))
             return
         source = node.this
         if isinstance(source, exp.Schema):

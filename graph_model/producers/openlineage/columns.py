@@ -216,13 +216,16 @@ DatasetKey = tuple[str, str]
 
 
 class OpenFields(NamedTuple):
-    """A SqlOpen between datasets of the event. ``target`` is "" for a condition of the whole."""
+    """A SqlOpen between datasets of the event. ``target`` is "" for a condition of the whole;
+    ``beside`` are the tables of its place, as the text names them.
+    """
 
     open: SqlOpen
     target: str
     source: DatasetKey
     among: tuple[DatasetKey, ...]
     like: DatasetKey | None
+    beside: tuple[tuple[str, DatasetKey], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,9 +377,11 @@ class _Draft:
         source = names.find(item.table)
         among = [key for table in item.among if (key := names.find(table)) is not None]
         like = names.find(item.like) if item.like else None
+        tables = sorted(item.place.tables) if item.place is not None else []
+        beside = [(table, key) for table in tables if (key := names.find(table)) is not None]
         known = len(among) == len(item.among) and (like is not None or not item.like)
-        if source is not None and known:
-            self.opens[OpenFields(item, target, source, tuple(among), like)] = None
+        if source is not None and known and len(beside) == len(tables):
+            self.opens[OpenFields(item, target, source, tuple(among), like, tuple(beside))] = None
 
     def lineage(self) -> ColumnLineage:
         fields = tuple((name, tuple(self.fields[name])) for name in sorted(self.fields))

@@ -66,6 +66,7 @@ from graph_model.producers.openlineage.events.facets import (
     value_of,
 )
 from graph_model.producers.openlineage.events.jobs import own_job
+from graph_model.sql import RowPlace, RowWidth
 
 #: Bounds of the inputs of a statement's plans: every output takes every input, and every plan
 #: lists the schemas of its inputs. A short event can name a thousand of each.
@@ -522,8 +523,31 @@ class _Reader:
             tuple(sorted({source.column(name)[1] for name in sql.left_out})),
             None if sql.into is None else tuple(target.column(name)[1] for name in sql.into),
             self.sources.use(*item.like).id if item.like else "",
-            sql.place,
+            self._place(item, target),
             labels.SQL_ORIGIN,
+        )
+
+    def _place(self, item: OpenFields, target: DatasetUse) -> RowPlace | None:
+        """With the ids of tables, and columns as their datasets have them."""
+        uses = {table: self.sources.use(*key) for table, key in item.beside}
+        if (place := item.open.place) is None:
+            return None
+
+        def width(of: RowWidth | None) -> RowWidth | None:
+            stars = [(uses[table], left_out) for table, left_out in of.stars] if of else []
+            named = ((use, (use.column(name)[1] for name in names)) for use, names in stars)
+            listed = tuple((use.id, tuple(sorted(names))) for use, names in named)
+            return None if of is None else RowWidth(of.values, listed)
+
+        def columns(names: Iterable[str]) -> tuple[str, ...]:
+            return tuple(target.column(name)[1] for name in names)
+
+        return RowPlace(
+            width(place.before),
+            width(place.own),
+            width(place.behind),
+            None if place.names is None else columns(place.names),
+            columns(place.fixed),
         )
 
     def _add_text_reads(self, draft: _Draft) -> None:

@@ -215,7 +215,17 @@ def test_an_insert_is_by_position_where_both_tables_are_known() -> None:
         ("SELECT 1 AS k, *, 2 AS l FROM s", ("w", "x", "y", "z"), {("s.a", "x"), ("s.b", "y")}),
         ("SELECT 1 AS k, * FROM s", ("a", "b"), set()),
         ("SELECT 1 AS k, * FROM s", (), {("s.a", "a"), ("s.b", "b")}),
-        ("SELECT * FROM s JOIN r ON true", ("c", "b", "a"), set()),
+        ("SELECT * FROM s JOIN r ON true", ("x", "y", "z"), {
+            ("s.a", "x"), ("s.b", "y"), ("r.c", "z"),
+        }),
+        ("SELECT r.*, 1 AS k, s.*, r.* FROM s JOIN r ON true", ("u", "v", "w", "x", "y"), {
+            ("r.c", "u"), ("s.a", "w"), ("s.b", "x"), ("r.c", "y"),
+        }),
+        ("SELECT * FROM s JOIN r ON true", ("x", "y"), set()),
+        ("SELECT b, none.*, c AS x FROM s JOIN r ON true JOIN none ON true", ("x", "y", "z"), {
+            ("s.b", "x"), ("r.c", "z"),
+        }),
+        ("SELECT none.*, s.*, none.* FROM s JOIN none ON true", ("x", "y", "z", "w"), set()),
         ("SELECT * FROM s UNION ALL SELECT * FROM r2", ("x", "y"), {
             ("s.a", "x"), ("s.b", "y"), ("r2.c", "x"), ("r2.d", "y"),
         }),
@@ -229,12 +239,48 @@ def test_an_insert_without_a_list_has_the_places_of_the_table_or_the_names_of_th
 ) -> None:
     tables = [described("s", "a", "b"), described("r", "c"), described("r2", "c", "d")]
     tables += [described("t", *schema)] if schema else []
-    headwater = world(run(f"INSERT INTO t {query}", ["s", "r", "r2"], "t", day=3), *tables)
+    read = ["s", "r", "r2", "none"]
+    headwater = world(run(f"INSERT INTO t {query}", read, "t", day=3), *tables)
     joined = {(source, f"t.{column}", "IDENTITY", "joined") for source, column in expected}
     assert edges(asked(headwater, "t")) == joined
     for source in ("s", "r", "r2"):
         mine = {edge for edge in joined if edge[0].startswith(f"{source}.")}
         assert edges(asked(headwater, source, up=False)) == mine
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("SELECT * FROM s", {("s.a", "x"), ("s.b", "y")}),
+        ("SELECT s.*, 1 AS z FROM s", set()),
+    ],
+)
+def test_a_partition_with_a_value_has_no_place_in_the_rows(
+    query: str, expected: set[tuple[str, str]]
+) -> None:
+    text = f"INSERT OVERWRITE TABLE shop.public.t PARTITION (d = 1) {query}"
+    insert = run(text, ["s"], "t", day=3, dialect="spark")
+    headwater = world(insert, described("s", "a", "b"), described("t", "x", "d", "y"))
+    joined = {(source, f"t.{column}", "IDENTITY", "joined") for source, column in expected}
+    assert edges(asked(headwater, "t")) == joined
+
+
+def test_stars_into_columns_that_the_event_names_have_places_once_their_widths_are_known() -> None:
+    text = "INSERT INTO t SELECT s.*, max(r.c) AS k, r.*, 1 FROM s JOIN r ON true GROUP BY ALL"
+    insert = run(text, ["s", "r"], "t", day=3, dialect="duckdb")
+    insert |= {"outputs": [dataset("t", ("v", "w", "x", "y", "z"))]}
+    assert edges(asked(world(insert), "t")) == set()
+    values = {
+        ("s.a", "t.v", "IDENTITY", "joined"),
+        ("s.b", "t.w", "IDENTITY", "joined"),
+        ("r.c", "t.x", "AGGREGATION", "joined"),
+        ("r.c", "t.y", "IDENTITY", "joined"),
+    }
+    headwater = world(insert, described("s", "a", "b"), described("r", "c"))
+    assert edges(asked(headwater, "t")) == values
+    assert edges(asked(headwater, "r", "c", up=False)) == {e for e in values if e[0] == "r.c"}
+    half = world(insert, described("s", "a", "b"))
+    assert edges(asked(half, "t")) == {edge for edge in values if edge[0] != "r.c"}
 
 
 def test_a_table_made_of_a_query_has_its_names_whatever_another_schema_says() -> None:
