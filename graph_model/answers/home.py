@@ -21,7 +21,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from statistics import median_high, median_low
 from typing import Any, Final, NamedTuple
@@ -33,7 +33,7 @@ from graph_model.answers.overview import Totals
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.facts import DatasetRow, ExecutionRow
 from graph_model.governance.statements import walk_datasets
-from graph_model.lineage import Partial, PlanUse, Question, Reach, Route
+from graph_model.lineage import Answer, Lineage, Partial, PlanUse, Question, Reach, Route
 from graph_model.picture.layout import Box, arrange
 from graph_model.picture.view import (
     CheckView,
@@ -507,6 +507,7 @@ def all_runs(
 _FAILURES_READ: Final = 1_000
 #: So many incidents have the number of nodes downstream, which costs a walk each.
 _WALKED: Final = 12
+_NEAR: Final = 4
 _DEPTH: Final = 30
 _NODES: Final = 500
 _COMPARED: Final = 7
@@ -702,13 +703,23 @@ def _downstream(sources: Sources, group: Iterable[FailedJob]) -> tuple[int, int,
     starts = {row.target for row in rows} - {""}
     if not starts:
         return 0, 0, None
-    question = Question("", Direction.DOWNSTREAM, depth=_DEPTH, limit=_NODES, reach=Reach.POSSIBLE)
-    answer = sources.lineage.ask_downstream(starts, question)
+    answer = _near_or_whole(sources.lineage, starts)
     ends = {use.logical_plan for use in answer.plans if not use.targets}
     # One that writes a table beyond the limit has no target in the answer, and is no reader.
     readers = {row.job for row in catalogue.logical_plans(ends) if not row.target}
     tables = starts | set(answer.datasets)
     return len(tables - sources.hidden), len(readers - sources.hidden), answer.partial
+
+
+def _near_or_whole(lineage: Lineage, starts: Collection[str]) -> Answer:
+    """What lies downstream. The nearest nodes count first: where those within a few steps are more
+    than the limit, no walk goes further.
+    """
+    near = Question("", Direction.DOWNSTREAM, depth=_NEAR, limit=_NODES)
+    answer = lineage.ask_downstream(starts, near)
+    if answer.partial is not None:
+        return answer
+    return lineage.ask_downstream(starts, replace(near, depth=_DEPTH, reach=Reach.POSSIBLE))
 
 
 # --- beside the failures -------------------------------------------------------------------------

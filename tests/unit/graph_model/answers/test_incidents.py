@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from graph_model.answers.home import incidents, is_slow, is_small, pattern_of
+from graph_model.lineage import Partial
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 
 HOUR = 3_600_000
@@ -119,6 +120,26 @@ def test_a_writer_of_a_table_beyond_the_limit_is_no_reader(monkeypatch: pytest.M
     headwater.close()
     assert failed.partial is not None
     assert failed.readers == 0
+
+
+def test_a_long_chain_downstream_counts_whole_and_a_wide_one_is_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """``raw -> t0 -> ... -> t9``, and ``raw -> u``, which 25 jobs copy."""
+    headwater = small_headwater()
+    headwater.accept(event("load", 7, "t0", "raw", state="FAIL", error="long"))
+    headwater.accept(*(event(f"step {n}", 6, f"t{n}", f"t{n - 1}") for n in range(1, 10)))
+    headwater.accept(event("board", 6, None, "t9"))
+    headwater.accept(event("fill", 7, "u", "raw", state="FAIL", error="wide"))
+    headwater.accept(*(event(f"copy {n}", 6, f"u{n}", "u") for n in range(25)))
+    headwater.project()
+    monkeypatch.setattr("graph_model.answers.home._NODES", 25)
+    counted = {
+        incident.error: (incident.tables, incident.readers, incident.partial)
+        for incident in incidents(headwater.sources, now=NOON).incidents
+    }
+    headwater.close()
+    assert counted == {"long": (10, 1, None), "wide": (1, 0, Partial("nodes", 25))}
 
 
 def test_a_hidden_table_is_not_counted_downstream(estate: SmallHeadwater) -> None:
