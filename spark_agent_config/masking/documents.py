@@ -602,6 +602,7 @@ _MOST_SECRETS: Final = 1_000
 
 def is_plain(text: str, *, is_name: bool = False) -> bool:
     """True: the text is done with at a glance, no rule can find a secret in it."""
+    text = _in_ascii(text)
     if _SIGNS.search(text) is not None and (
         "@" in text or may_name_secret(text) or may_state(text) or may_run(text)
         or may_have_sections(text)
@@ -649,6 +650,8 @@ def _masked_once(text: str, *, is_name: bool = False) -> str:
     secrets = sorted(islice(_all_secrets(text, is_name=is_name), _MOST_SECRETS + 1))
     if len(secrets) > _MOST_SECRETS:
         return MASK
+    if not is_name:
+        secrets = sorted({*secrets, *_repeated(text, secrets)})
     parts: list[str] = []
     done = 0
     for start, end in secrets:
@@ -660,8 +663,24 @@ def _masked_once(text: str, *, is_name: bool = False) -> str:
     return "".join((*parts, text[done:])) if parts else text
 
 
+def _repeated(text: str, secrets: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Where else in the text its first secrets stand: ``password=x1y2!z3 … retry with x1y2!z3``."""
+    values = {text[start:end] for start, end in secrets[:_MOST_REPEATED]}
+    for value in values:
+        if len(value) >= _SHORTEST_REPEATED and is_strong(value) and not is_name(value):
+            start = text.find(value)
+            while start >= 0:
+                yield start, start + len(value)
+                start = text.find(value, start + len(value))
+
+
+_MOST_REPEATED: Final = 16
+_SHORTEST_REPEATED: Final = 8
+
+
 def _all_secrets(text: str, *, is_name: bool) -> Iterator[tuple[int, int]]:
     """The secrets of a text, and those of the text that it stands for: ``password%3Dx``."""
+    text = _in_ascii(text)
     yield from _secrets(text, is_name=is_name)
     if _ENCODED_SIGN.search(text):
         shown, place_of = _decoded(text)
@@ -669,6 +688,18 @@ def _all_secrets(text: str, *, is_name: bool) -> Iterator[tuple[int, int]]:
             yield place_of(start), place_of(end)
 
 
+def _in_ascii(text: str) -> str:
+    """A text of the same length with wide letters and signs, and blanks, as those of ASCII."""
+    if text.isascii() or _WIDE.search(text) is None:
+        return text
+    return text.translate(_OF_WIDE)
+
+
+_WIDE: Final = re.compile(r"[\uff01-\uff5e\u00a0\u2000-\u200a\u202f\u205f\u3000]")
+_OF_WIDE: Final = {
+    **{sign: sign - 0xFEE0 for sign in range(0xFF01, 0xFF5F)},
+    **dict.fromkeys((0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), 0x20),
+}
 # Signs as URLs, JSON and XML write them; a URL within a URL is encoded twice: %253D.
 _ENCODED_SIGN: Final = re.compile(
     r"%(?:25){0,3}(?:3[ADad]|40|22|27)|\\u00(?:3[adAD]|40|22|27)|&(?:quot|apos|lt|#0{0,4}(?:39|34|61|58|64)"

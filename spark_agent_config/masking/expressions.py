@@ -321,9 +321,11 @@ _CALLS: Final[Mapping[str, _Call]] = {
     "encryptbypassphrase": _FIRST, "decryptbypassphrase": _FIRST, "decrypt_raw": _LAST_OF_TWO,
     "decrypt": _LAST_OF_TWO, "encrypt": _LAST_OF_TWO, "hmac": _LAST_OF_TWO,
     "mysql": _Call(-1, 4), "postgresql": _Call(4, 5), "remote": _Call(-1, 4),
-    "remotesecure": _Call(-1, 5), "mongodb": _Call(4, 5), "s3": _Call(2, 3), "gcs": _Call(2, 3),
+    "remotesecure": _Call(-1, 4), "mongodb": _Call(4, 5), "s3": _Call(2, 3), "gcs": _Call(2, 3),
     "s3cluster": _Call(3, 4), "hudi": _Call(2, 3), "deltalake": _Call(2, 3), "iceberg": _Call(2, 3),
-    "openrowset": _Call(3, 5), "azureblobstorage": _Call(4, 5),
+    "openrowset": _Call(3, 5), "set_wallet": _LAST_OF_TWO, "dbms_crypto.encrypt": _Call(2, 3),
+    "dbms_crypto.decrypt": _Call(2, 3), "dbms_crypto.mac": _Call(2, 3),
+    "azureblobstorage": _Call(4, 5),
 }  # fmt: skip
 _LAST_PART: Final = re.compile(r"\.|->")
 _CIPHER: Final = "crypt"
@@ -335,7 +337,7 @@ _MOST_CALLS: Final = 1_000
 """Of one text: one with more is masked as a whole, as one with more secrets is."""
 _LONGEST_CALL: Final = 1_024
 _ARGUMENT: Final = re.compile(
-    r"\s{0,64}(?:\w{1,64}\s{0,2}=\s{0,2})?(?P<called>(?:\w{1,64}\(\s{0,4}){1,4})?"
+    r"\s{0,64}(?:\w{1,64}\s{0,2}=\s{0,2})?(?P<called>(?:[\w.]{1,64}\(\s{0,4}){1,4})?"
     r"[NbBrRuUfF]?(?P<quote>'''|\"\"\"|['\"])"
 )
 _STRING_OR_SIGN: Final = re.compile(r"['\"(){}\[\],;]")
@@ -455,7 +457,7 @@ def columns(text: str) -> Iterator[Span]:
     """Where values stand in columns whose names are those of secrets."""
     if _INSERT.search(text):
         yield from _of_inserts(text)
-    if "\n" in text and ("|" in text or "," in text):
+    if "|" in text or ("\n" in text and ("," in text or ";" in text or "\t" in text)):
         yield from _of_lines(text)
 
 
@@ -497,28 +499,35 @@ _NO_SECRETS: Final = frozenset({"yes", "no", "true", "false", "y", "n", "null", 
 _LINE: Final = re.compile(r"[^\n]+")
 _ROW: Final = re.compile(r"[ \t]{0,8}\|[^\n]{1,4096}\|[ \t\r]{0,8}")
 _RULE: Final = re.compile(r"[ \t]{0,8}[+|\-: \t=]+")
-_HEADER: Final = re.compile(r"[\w.\-]{1,64}(?:,[\w.\-]{1,64}){1,32}")
+_HEADER: Final = re.compile(
+    r"[\w.\-]{1,64}(?:(?P<sign>[,;\t])[\w.\-]{1,64})(?:(?P=sign)[\w.\-]{1,64}){0,31}"
+)
+_PAIR: Final = ("name", "value")
 _KEYS: Final = frozenset({"key", "name", "property", "setting", "option", "conf", "parameter"})
 _VALUES: Final = frozenset({"value", "val", "default", "current"})
 
 
 def _of_lines(text: str) -> Iterator[Span]:
     header: list[str] = []
+    divider = ","
     for line in _LINE.finditer(text):
         shown = line.group()
         if _RULE.fullmatch(shown):
             continue
-        sign = "|" if _ROW.fullmatch(shown) else ","
+        if heading := _HEADER.fullmatch(shown):
+            divider = heading["sign"]
+        sign = "|" if _ROW.fullmatch(shown) else divider
         cells = list(_cells(shown, sign, line.start()))
         names = [text[slice(*cell)].lower() for cell in cells]
+        if sign == "|" and len(cells) == len(_PAIR) and _names(names[0]):  # | password | x1y2 |
+            yield from (cell for cell in cells[1:] if is_strong(text[slice(*cell)]))
         if len(cells) != len(header):
-            is_header = sign == "|" or _HEADER.fullmatch(shown)
-            header = names if is_header else []
+            header = names if sign == "|" or heading else []
             continue
         for at, (cell, name) in enumerate(zip(cells, header, strict=True)):
             value = text[slice(*cell)]
             keyed = at and header[at - 1] in _KEYS and name in _VALUES and _names(names[at - 1])
-            holds = is_strong(value) if sign == "," else value and _is_secret(value)
+            holds = value and _is_secret(value) if sign == "|" else is_strong(value)
             if holds and (keyed or _names(name)):
                 yield cell
 
@@ -530,7 +539,7 @@ def _names(name: str) -> bool:
 def _cells(line: str, sign: str, start: int) -> Iterator[Span]:
     """Where the cells stand, without the blanks around them."""
     places = [place for place, character in enumerate(line) if character == sign]
-    if sign == ",":
+    if sign != "|":
         places = [-1, *places, len(line)]
     for first, last in pairwise(places):
         cell = line[first + 1 : last]

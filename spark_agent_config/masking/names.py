@@ -197,8 +197,17 @@ def is_of_login(above: str, fields: Iterable[str], value: str) -> bool:
         (squashed in LOGINS or squashed.removesuffix("s") in LOGINS)
         and is_strong(value)
         and not is_name(value)
+        and not is_address(value)
         and any(squash(field[:NAME_LENGTH]) in USERS for field in fields)
     )
+
+
+def is_address(value: str) -> bool:
+    """Whether a text is an address of mail or a principal: ``svc@ACME.COM``."""
+    return _ADDRESS.fullmatch(value) is not None
+
+
+_ADDRESS: Final = re.compile(r"[\w.+\-]{1,64}@[\w\-]{1,64}(?:\.[\w\-]{1,64}){1,8}")
 
 
 def is_public(key: str) -> bool:
@@ -310,7 +319,7 @@ _REFERENCE: Final = re.compile(
     r"|\$\([^()\n]{1,256}\)|\[\]|\{\}|[0-9]{1,2}|[a-z_]{2,64}(?:\.[a-z_]{2,64}){2,5}"
     r"|(?:~|\.{1,2})?(?:/[a-z][\w.\-]{0,32}){1,16}/?"
     r"|(?:[a-z][a-z0-9_]{0,63}\.){2,8}[A-Z][A-Za-z0-9]{0,63}|\^\S{0,256}\$"
-    r"|[xX]{4,64}|projects/\S{1,128}/secrets/\S{1,256}|%|[(\[]{1,2}[?^.\\]\S{0,256}"
+    r"|[xX]{4,64}|\((?i:none|null|empty|unset|hidden|redacted|masked)\)?|\(\[[^\]\s]{1,64}\][+*?{]\S{0,64}|projects/\S{1,128}/secrets/\S{1,256}|%|[(\[]{1,2}[?^.\\]\S{0,256}"
     r"|%[sdrv]|\[(?:REDACTED|MASKED|HIDDEN|redacted|masked|hidden)\]"
     r"|arn:aws[\w\-]{0,16}:[\w\-]{1,64}:\S{1,512}|!(?:ref|Ref|sub|Sub|vault)|<[a-z][\w \-]{0,64}>"
     r"|(?:args|config|conf|self|settings|options|opts|this|env|params|cfg|ctx)(?:\.\w{1,64}){1,4},?"
@@ -381,7 +390,7 @@ _OF_A_PASSWORD: Final = frozenset("!#^&+~")
 # blauerHase77, Winter2024: people put words and a number together; HmacSHA256 is a name
 _WORDS_AND_NUMBER: Final = re.compile(
     r"[A-Za-z][a-z0-9]{0,32}(?:[_\-]?[A-Z][a-z0-9]{1,32}){1,4}_?[0-9]{2,6}"
-    r"|[A-Z][a-z]{2,32}[_\-]?[0-9]{4}"
+    r"|[A-Z][a-z]{2,32}[_\-]?[0-9]{4,8}"
 )
 _ALGORITHM: Final = re.compile(
     r"(?i)(?:sha|md|aes|rsa|des|hmac|base|utf|crc|cbc|gcm)[_\-]?[0-9]{1,4}\Z"

@@ -27,6 +27,7 @@ from spark_agent_config.masking.names import (
     begins_as_type,
     decoded,
     hides_numbers,
+    is_address,
     is_fetched,
     is_mixed,
     is_name,
@@ -115,7 +116,7 @@ _JOINT: Final = re.compile(
     r"\\{0,7}[\"']?\s{0,8}[:=][ \t]{0,8}|[ \t]{1,4}--?(?:string-)?value[ =])"
     r"|(?P<element></\w{1,32}>\s{0,64}<(?:string|data|arg|argument|item|li|t[dh](?:\s[^<>]{0,64})?)>|</(?:name|key)>\s{0,64}"
     r"(?:<(?:(?!value)\w{1,32}(?:/>|>[^<]{0,512}</\w{1,32}>)|!--[^<>]{0,512}-->)\s{0,64}){0,4}<value>"
-    r"|(?:\s{1,8}[\w:.\-]{1,64}=\"[^\"<>]{0,256}\"){0,4}"
+    r"|(?:\s{1,8}[\w:.\-]{1,64}=(?:\"[^\"<>]{0,256}\"|'[^'<>]{0,256}')){0,4}"
     r"(?:\s{0,4}/>\s{0,64}<value>|>(?:\s{0,64}<value>)?(?:<!\[CDATA\[)?))"
     # password: String = …   token: Final[str] = …   password <- …
     r"|(?P<typed>\s{0,8}:\s{0,8}&?[A-Za-z_][\w.]{0,64}(?:\[[\w., ]{0,64}\])?\s{0,8}=[ \t]{0,8}"
@@ -127,7 +128,7 @@ _JOINT: Final = re.compile(
     r"[ \t]{0,32}"
     r"(?:<<[\-~]?[\"']?[A-Z]{1,16}[\"']?\n\s{0,16})?)"
     # password: |\n  x   password: !!str x   password: &name x   "password": ["x"]
-    r"|(?P<colon>[ \t]{0,32}\s{0,8}:(?:\\?[ \t]){0,8}(?:[|>][+\-]?[ \t]{0,8}\n[ \t]{1,64}"
+    r"|(?P<colon>[ \t]{0,32}\s{0,8}\\?:(?:\\?[ \t]){0,8}(?:[|>][+\-]?[ \t]{0,8}\n[ \t]{1,64}"
     r"|!(?:!\w{1,16}|Sub)[ \t]{1,8}|&[\w\-]{1,64}[ \t]{1,8}|\[\s{0,8}(?=\\{0,7}[\"']))?)"
     r"|(?P<comma>\s{0,8},\s{0,8})"
     r"|(?P<call>\(\s{0,8}(?=[\"']))"
@@ -207,7 +208,7 @@ class _Reader:
         held, self._read = values(self._text, match.end())
         for start, end in held:
             value = self._text[start:end]
-            if is_strong(value) and not is_reference(value):
+            if is_strong(value) and not (is_reference(value) or is_address(value)):
                 yield start, end
 
     def _bridged(self, match: re.Match[str]) -> tuple[int, int] | None:

@@ -272,6 +272,10 @@ _FORMS: Final = (
         (word, r"(?m)^[\w\x20.\-]{0,32}\bpin~[:=]~(?P<bare>[0-9]{4,8})~$")
         for word in ("pin:", "pin=", "pin =")
     ),
+    *(
+        (name, rf"{name}~:~[\"']?(?P<bare>[0-9]{{4,8}})[\"']?(?=[,}}\s]|\Z)")
+        for name in ('"pin"', "'pin'")
+    ),
     # six digits are a place in India: pin_code=560001
     *(
         (word, rf"(?m)^[\w\x20.\-]{{0,32}}\b{word}~[:=]~(?P<bare>[0-9]{{4,5}}|[0-9]{{7,8}})~$")
@@ -336,10 +340,11 @@ _TOLD: Final = (
     *(
         (
             prompt,
-            r"(?m)^(?:>>>|In \[[0-9]{1,4}\]:|[\w@~\-]{0,16}[$#])~[\w.]{0,32}?"
+            r"(?m)^(?:\w{0,8}>{1,3}|\(\w{1,8}\)|In \[[0-9]{1,4}\]:|[\w@~\-]{0,16}[$#])"
+            r"~(?:p{1,2} )?[\w.]{0,32}?"
             rf"{_NAMES}~\n(?:Out\[[0-9]{{1,4}}\]:)?~[\"'](?P<bare>[^\s\"']{{6,64}})[\"']",
         )
-        for prompt in (">>>", "in [")
+        for prompt in (">>>", "in [", "db> ", "db) ")
     ),
     # the key of a network, a phrase, a code
     *(
@@ -419,7 +424,9 @@ def _identified(text: str) -> Iterator[tuple[int, int]]:
 # --- blocks --------------------------------------------------------------------------------------
 
 _SECRET_KIND: Final = re.compile(r"(?m)^[ \t]{0,16}kind:[ \t]{0,8}[\"']?Secret[\"']?[ \t]{0,8}$")
-_DATA: Final = re.compile(r"(?m)^([ \t]{0,16})(?:data|stringData):[ \t]{0,8}$")
+_DATA: Final = re.compile(
+    r"(?m)^([ \t]{0,16})(?:data|stringData):[ \t]{0,8}(?:$|\{(?P<flow>[^{}\n]{1,4096})\})"
+)
 _ENTRY: Final = re.compile(
     r"\n([ \t]{1,32})[\"']?[\w.\-]{1,128}[\"']?:[ \t]{1,8}[\"']?([^\s\"'][^\n\"']{0,4096})"
 )
@@ -430,6 +437,8 @@ def _manifests(text: str) -> Iterator[tuple[int, int]]:
     if _SECRET_KIND.search(text) is None:
         return
     for data in _DATA.finditer(text):
+        if data["flow"]:
+            yield from (entry.span(2) for entry in _FIELD.finditer(text, *data.span("flow")))
         place = data.end()
         while (entry := _ENTRY.match(text, place)) and len(entry[1]) > len(data[1]):
             yield entry.span(2)
@@ -635,11 +644,12 @@ _COMMANDS: Final[Mapping[str, _Command]] = {
     "ldappasswd": _Command(apart=("-w", "-s", "-a")), "schtasks": _Command(apart=("/rp", "/p")),
     "kinit": _Command(apart=("-w",)), "docker-login": _MONGO,
 }  # fmt: skip
-_WORD: Final = re.compile(r"\n|\S+")
+_WORD: Final = re.compile(r"\n|\S+?(?:(?<=[\"'],)(?=[\"'])|(?!\S))")  # ["mysql","-px"] as well
 _ENDS: Final = frozenset({"\n", "|", ";", "&&", "||"})
 _OPTION: Final = re.compile(r"-(?<=[\s\"'\[]-)[A-Za-z\-]|/(?<=\s/)[a-z]{1,4}:?")
 _COMMAND: Final = re.compile(
-    rf"(?<![\w.\-])({'|'.join(sorted(_COMMANDS, reverse=True))})(?:\.exe)?[\"'`]{{0,2}},?(?=\s)"
+    rf"(?<![\w.\-])({'|'.join(sorted(_COMMANDS, reverse=True))})(?:\.exe)?[\"'`]{{0,2}},?"
+    r"(?=[\s\"'])"
 )
 _WITH_LOGINS: Final = tuple(name for name, command in _COMMANDS.items() if command.words)
 _QUOTES: Final = "\"'`"

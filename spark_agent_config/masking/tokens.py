@@ -254,6 +254,8 @@ _TELLING: Final = (
     "shptka_ pdus+ pdeu+ endr+ tr_dev_ tr_prod_ tr_stg_ tr_pat_ tr_preview_ sm_aat_ sm_pat_ "
     "sm_sat_ BBFF- BBUS- NRAK- NRII- NRIQ- NRRA- NRSP- NRJS- sq0atp- sq0csp- sq0idp- sq0icp- "
     "$2a$ $2b$ $2y$ $1$ $5$ $6$ $y$ $7$ $apr1$ $argon2id$ $argon2i$ $argon2d$ $scrypt$ AVNS_ "
+    "pcsk_ nfp_ nvapi- pplx- lin_api_ figd_ napi_ dbtc_ dbtu_ tgp_v1_ tvly-dev- tvly-prod- "
+    "hxtp_ rdme_ fm1r_ fm2_ fo1_ duffel_live_ duffel_test_ "
     "dnkey- sha256~ pnu_ pnb_ ops_ LS0tLS1CRUdJTiBQUklW LS0tLS1CRUdJTiBSU0Eg LS0tLS1CRUdJTiBFQy "
     "LS0tLS1CRUdJTiBPUEVO LS0tLS1CRUdJTiBFTkNS LS0tLS1CRUdJTiBEU0Eg"
 )
@@ -261,8 +263,8 @@ _TELLING: Final = (
 _KEY_IDS: Final = "AKIA ASIA ABIA ACCA AROA AIDA ANPA AGPA A3T LTAI AKID GOOG"
 # … and behind these a digest or a UUID, which alone were an id.
 _BEFORE_DIGESTS: Final = (
-    "sk- lin_oauth_ sntryu_ sntrys_ bkua_ bkat_ bkaj_ bkpt_ CCIPAT_ CCIPRJ_ squ_ sqp_ sqa_ sgp_ "
-    "zpka_ depot_ e2b_ emb_ st. CLOJARS_ "
+    "sk- ctx7sk- lin_oauth_ sntryu_ sntrys_ bkua_ bkat_ bkaj_ bkpt_ CCIPAT_ CCIPRJ_ squ_ sqp_ sqa_ "
+    "sgp_ zpka_ depot_ e2b_ emb_ st. CLOJARS_ "
     "pat dapi dose dkea dsap dop_v1_ doo_v1_ dor_v1_ lsv2_pt_ lsv2_sk_ ls__ sdk- mob- api- "
     "live_ test_ key- pubkey- access-sandbox- access-development- access-production- pul- xaat- "
     "waka_ xapt- sk_ fc- signkey- packagist_ rootly_ slk_ cs scp-live- scp-test- s-s4t2ud- "

@@ -184,3 +184,20 @@ def test_at_most_two_in_a_hundred_tokens_of_vendors_pass_wherever_they_stand() -
     assert len(texts) > 3_000
     passing = [text for token, text in texts if token in mask_text(text)]
     assert len(passing) <= MOST_PASSING * len(texts), passing
+
+
+@pytest.mark.parametrize("form", [
+    "password={S}; then https://h/x?a={S}", "PW='{S}' curl h/{S}", "login u {S}; password={S}",
+    "token={S}\nGET /api/{S}/x",
+])  # fmt: skip
+def test_a_secret_is_masked_wherever_it_stands_in_its_text(form: str) -> None:
+    assert STRONG not in mask_text(form.replace("{S}", STRONG))
+
+
+def test_what_is_a_name_as_well_is_masked_at_its_secret_place_alone() -> None:
+    text = "password=orders_daily read of orders_daily"
+    assert mask_text(text) == "password=***** read of orders_daily"
+
+
+def test_a_pin_in_quotes_is_masked() -> None:
+    assert mask_text('log of {"pin": "652934", "n": 1}') == 'log of {"pin": "*****", "n": 1}'
