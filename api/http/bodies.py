@@ -11,6 +11,7 @@ from __future__ import annotations
 import hmac
 import json
 import threading
+from collections import deque
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from secrets import token_bytes, token_hex
@@ -44,12 +45,14 @@ class UnpackingMemory:
 
     A document takes many times its size while it is parsed and checked (``memory_for``), and a
     gzip stream a thousandth of it. Small ones (16 MiB of memory) always enter, and so does a larger
-    one alone.
+    one alone. Larger ones enter in the order in which they came: the largest is not left waiting
+    for as long as others fit beside each other.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._taken = 0
+        self._waiting: deque[object] = deque()
         self._changed = threading.Condition()
 
     @contextmanager
@@ -79,9 +82,15 @@ class UnpackingMemory:
 
     @contextmanager
     def _hold(self, size: int) -> Iterator[None]:
+        turn = object()
         with self._changed:
-            self._changed.wait_for(lambda: self._fits(size))
-            self._taken += size
+            self._waiting.append(turn)
+            try:
+                self._changed.wait_for(lambda: self._waiting[0] is turn and self._fits(size))
+                self._taken += size
+            finally:
+                self._waiting.remove(turn)
+                self._changed.notify_all()
         try:
             yield
         finally:

@@ -104,8 +104,9 @@ class GovernanceCache:
         governance = NOTHING
         if epoch is not None:
             governance = govern({kind: catalogue.commands(kind.value) for kind in KINDS}, rules)
-        self._kept = KeptGovernance(epoch, catalogue, digest, governance)
-        return self._kept
+        read = KeptGovernance(epoch, catalogue, digest, governance)
+        self._kept = read
+        return read  # what is kept may be another thread's by now, of an earlier epoch
 
 
 class ProjectionService(Protocol):
@@ -408,6 +409,8 @@ class NewestAnswer:
             self._ask()
         except HeadwaterError as error:
             failure = error
+        except Exception as error:  # it was not answered, whatever the reason
+            failure = GraphUnavailable("it could not be asked", repr(error))
         finally:
             with self._lock:
                 self._failure, self._known_at, self._asked = failure, asked_at, None

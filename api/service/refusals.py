@@ -93,6 +93,8 @@ class Refusals:
         message = masked(_one_line(reason.text))
         row = RefusedRequests(now, now, 1, kind, reason.kind, message, principal, _shown(body()))
         with self._lock:
+            if before := self._kept.pop(key, None):  # another thread's, meanwhile
+                row = replace(before, last=now, count=before.count + 1)
             self._kept[key] = row
             while len(self._kept) > _MOST_KEPT:
                 del self._kept[next(iter(self._kept))]

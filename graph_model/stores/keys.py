@@ -243,7 +243,8 @@ class SqlKeys:
             with read(self._engine, Unavailable) as connection:
                 row = connection.execute(sa.select(api_keys.c.id).limit(1)).first()
             self._believed_until = time.monotonic() + self._believed_seconds
-            self._some = self._some or row is not None
+            if row is not None:  # else another thread may have added one meanwhile
+                self._some = True
         return self._some
 
     def find(self, text: str) -> Key | None:

@@ -188,10 +188,10 @@ class Waiters:
             waiter = _Waiter(missing)
             self._waiters.add(waiter)
             self._begun.notify_all()
-        woken = waiter.woken.wait(timeout)
+        waiter.woken.wait(timeout)
         with self._mutex:
             self._waiters.discard(waiter)
-        return woken
+            return not waiter.missing
 
     def _remember(self, positions: Collection[int]) -> None:
         new = set(positions).difference(self._concluded)

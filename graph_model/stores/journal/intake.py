@@ -428,7 +428,8 @@ class IntakeCheck:
             raise JournalUnavailable(refused[1].reason)
 
     def _try(self) -> None:
-        attempt = self._refused[0] if self._refused else WriteTrial()
+        refused = self._refused  # read once: another thread's document may pass meanwhile
+        attempt = refused[0] if refused else WriteTrial()
         try:
             self._attempt(attempt)
         except JournalUnavailable as error:

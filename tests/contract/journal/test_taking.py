@@ -311,6 +311,28 @@ def test_after_a_refusal_every_question_tries_again() -> None:
     assert attempts[-1].request == Repeat("", a_receipt("raw"))
 
 
+def test_a_document_that_passes_while_another_is_tried_again_stops_no_check() -> None:
+    class Overtaken(IntakeCheck):
+        """Another thread's document passes right after the refusal was read."""
+
+        known: tuple[WriteTrial, JournalUnavailable] | None
+
+        @property
+        def _refused(self) -> tuple[WriteTrial, JournalUnavailable] | None:
+            known, self.known = self.known, None
+            return known
+
+        @_refused.setter
+        def _refused(self, refused: tuple[WriteTrial, JournalUnavailable] | None) -> None:
+            self.known = refused
+
+    attempts = list[WriteTrial]()
+    check = Overtaken(attempts.append, Clock())
+    check.refused(Repeat("", a_receipt("raw")), JournalUnavailable("full"))
+    check._try()
+    assert attempts[-1].request == Repeat("", a_receipt("raw"))
+
+
 def test_of_a_very_large_request_the_room_alone_is_tried_again() -> None:
     small = Packed((a_submission("x"),), (b"x" * 100_000,), a_receipt())
     large = Packed((a_submission("x"),), (b"x" * 20_000_000,), a_receipt())

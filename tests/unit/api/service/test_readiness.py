@@ -131,3 +131,11 @@ def test_a_graph_that_is_away_has_a_reason_without_its_address() -> None:
 
 def test_an_error_without_a_detail_is_its_reason() -> None:
     assert str(Unavailable("busy")) == Unavailable("busy").reason == "busy"
+
+
+def test_a_graph_that_cannot_even_be_asked_is_away() -> None:
+    def ask_graph() -> None:
+        raise RuntimeError("no event loop")
+
+    with pytest.raises(GraphUnavailable, match="could not be asked"):
+        NewestAnswer(ask_graph).check()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
+
+import pytest
 
 from graph_model.projection.projector import readiness
 from graph_model.projection.projector.readiness import Waiters
@@ -115,3 +118,16 @@ def test_a_projector_that_stops_pauses_no_longer() -> None:
         paused.result(SOON)
     waits.pause(10 * SOON)
     assert waits.awaited() == frozenset()
+
+
+def test_a_document_concluded_at_the_last_moment_is_not_pending(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waits = Waiters()
+
+    def time_out(waiter: threading.Event, timeout: float | None = None) -> bool:
+        waits.conclude([1])  # right after the time ran out
+        return False
+
+    monkeypatch.setattr(threading.Event, "wait", time_out)
+    assert waits.wait([1], SOON)
