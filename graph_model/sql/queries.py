@@ -12,13 +12,15 @@ What a name means there is in ``scopes``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final, NamedTuple
 
 from sqlglot import exp
 
 from graph_model import labels
+from graph_model.regular_expressions import expression_test
 from graph_model.sql.names import (
     ANY_COLUMN,
     Leaf,
@@ -38,6 +40,7 @@ from graph_model.sql.scopes import (
     SelectScope,
 )
 from graph_model.sql.values import (
+    AGGREGATES,
     NOTHING,
     ColumnValue,
     Flow,
@@ -86,6 +89,7 @@ _PICKING: Final = (
 _DECIDED: Final = (exp.Order, exp.HavingMax, exp.ArgMax, exp.ArgMin, exp.Filter)
 _WITH_FIELDS: Final = (*_PICKING, exp.ArraysZip, *_AMONG)
 
+_SELECTING: Final = frozenset({"duckdb", "clickhouse"})  # have COLUMNS('a|b')
 _NAMED_BEFORE: Final = frozenset({"tsql", "fabric"})
 
 _METHODS: Final = frozenset({"value", "query", "exist", "nodes"})  # of XML in T-SQL
@@ -493,12 +497,70 @@ class QueryReader(NameReader):
             name = self.names.identifier(as_written(node.this))  # SELECT 'x' = a
             return [self.value(node.expression, name, frame)]
         bare = node.this if isinstance(node, exp.Alias) else node
-        if isinstance(bare, exp.Columns):  # DuckDB: of a pattern, which may cost any time
-            if isinstance(bare.this, exp.Star):
-                return self._without(bare.this, self._all(frame, None), frame)
-            self.gap(UNSUPPORTED, "COLUMNS of a pattern")
-            return ()
+        if isinstance(bare, exp.Like | exp.SimilarTo) and isinstance(bare.this, exp.Star):
+            return self._selected(bare, frame)  # DuckDB: SELECT * LIKE 'a%'
+        if isinstance(bare, exp.Apply):  # ClickHouse: SELECT * APPLY(sum)
+            return list(self._applied(bare, frame))
+        if self._dialect in _SELECTING and (columns := _columns_in(bare)) is not None:
+            return list(self._for_each(node, bare, columns, frame))
         return [self.value(bare, self._output_name(node, bare), frame)]
+
+    def _for_each(
+        self, node: exp.Expr, bare: exp.Expr, columns: exp.Columns, frame: SelectScope
+    ) -> Iterator[ColumnValue]:
+        """``max(COLUMNS(*))``: one value for each column, under its name or the alias of all."""
+        alias = self._output_name(node, bare) if isinstance(node, exp.Alias) else ""
+        if "\\" in alias:  # AS 'x_\\1'
+            self.gap(UNSUPPORTED, "COLUMNS under names that a pattern makes")
+            return
+        for column in self._selected(columns, frame):
+            frame.selecting = column
+            name = column.name if column.tables or not alias else alias
+            made = column if bare is columns else self.value(bare, name, frame)
+            yield replace(made, name=name, tables=column.tables)
+        frame.selecting = None
+
+    def _selected(self, node: exp.Expr, frame: SelectScope) -> Sequence[ColumnValue]:
+        """The columns that ``COLUMNS('a|b')``, ``COLUMNS(['a'])``, ``COLUMNS(t.*)``, ``* LIKE 'a'``
+        stand for, as far as they are known. Names meet in any case.
+        """
+        inner = node.this
+        if isinstance(node, exp.Columns) and _is_star(inner):
+            return self._projected(inner, frame)
+        fits: Callable[[str], bool]
+        if isinstance(node, exp.Columns) and isinstance(inner, exp.Array):
+            listed = {as_written(item).lower() for item in inner.expressions}
+            fits = listed.__contains__
+        elif isinstance(inner, exp.Literal):
+            fits = self._pattern(as_written(inner), whole=False)
+        elif not isinstance(node, exp.Columns) and isinstance(node.expression, exp.Literal):
+            words = as_written(node.expression)
+            like = isinstance(node, exp.Like)
+            fits = partial(_is_like, pattern=words) if like else self._pattern(words, whole=True)
+        else:
+            self.gap(UNSUPPORTED, "columns that a function chooses")
+            return ()
+        left_out = bool(node.args.get("negate"))
+        return [
+            replace(value, stars=()) if value.tables else value
+            for value in self._all(frame, None)
+            if value.tables or fits(value.name.lower()) is not left_out
+        ]
+
+    def _pattern(self, pattern: str, *, whole: bool) -> Callable[[str], bool]:
+        try:
+            return expression_test(f"(?i){pattern}", whole=whole)
+        except Exception:  # no pattern for RE2, which DuckDB runs, too
+            self.gap(UNSUPPORTED, "COLUMNS of a pattern that cannot be read")
+            return lambda _: False
+
+    def _applied(self, node: exp.Apply, frame: SelectScope) -> Iterator[ColumnValue]:
+        function = node.expression.name or self.texts.of(node.expression)
+        is_sum = function.lower() in AGGREGATES
+        for value in self._projected(node.this, frame):
+            flows = stepped(value.flows, labels.AGGREGATION if is_sum else labels.TRANSFORMATION)
+            name = value.name if value.tables else f"{function}({value.name})"
+            yield ColumnValue(name, flows, (node,), tables=value.tables)
 
     def _of_struct(self, node: exp.Expr, frame: SelectScope) -> Sequence[ColumnValue]:
         """``IF(a, s, t).*``, ``(s).*``: the fields of a value."""
@@ -684,9 +746,11 @@ class QueryReader(NameReader):
         if replaced or renamed:
             kept = [value.scattered() for value in kept]
         made = [
-            self.value(replaced[value.name.lower()], value.name, frame)
-            if value.name.lower() in replaced
-            else value.named(renamed.get(value.name.lower(), value.name))
+            (
+                self.value(replaced[value.name.lower()], value.name, frame)
+                if value.name.lower() in replaced
+                else value
+            ).named(renamed.get(value.name.lower(), value.name))
             for value in kept
         ]
         known = {value.name.lower() for value in values}
@@ -986,6 +1050,10 @@ class QueryReader(NameReader):
                 flowing |= stepped(row.flows, how)
             elif isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
                 flowing |= stepped(self._row("*", frame.sources).flows, how)
+            elif isinstance(node, exp.Columns):
+                alone = None if node.args.get("unpack") else frame.selecting
+                for value in self._selected(node, frame) if alone is None else (alone,):
+                    flowing |= stepped(value.flows, how)
             elif isinstance(node, exp.Column):
                 if not isinstance(node, exp.Pseudocolumn):
                     flowing |= stepped(self.column(node, frame).flows, how)
@@ -1152,6 +1220,20 @@ def _as_table(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Alias):
         table.set("alias", exp.TableAlias(this=node.args["alias"]))
     return table
+
+
+def _columns_in(node: exp.Expr) -> exp.Columns | None:
+    """The COLUMNS(…) that an expression is made for each column of."""
+    for inner in node.dfs(prune=lambda inner: isinstance(inner, exp.Query)):
+        if isinstance(inner, exp.Columns) and not inner.args.get("unpack"):
+            return inner
+    return None
+
+
+def _is_star(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Star) or (
+        isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
+    )
 
 
 def _is_like(name: str, pattern: str) -> bool:

@@ -98,6 +98,7 @@ class SelectScope:
     selected: bool = False  # in HAVING and QUALIFY an alias comes before an unknown column
     influences: Influences = field(default_factory=Influences)
     places: dict[str, list[int]] = field(default_factory=dict)  # of sources, by their last names
+    selecting: ColumnValue | None = None  # the column of COLUMNS(…) that a value is made for
     indexed: int = 0  # the sources that have their place there
 
     def named(self, qualifier: Parts) -> Iterator[FromItem]:

@@ -279,7 +279,7 @@ _PICKING: Final = (exp.Lag, exp.Lead, exp.NthValue)
 _RANKING: Final = (
     exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile
 )  # fmt: skip
-_AGGREGATES: Final = frozenset(
+AGGREGATES: Final = frozenset(
     {"bool_and", "bool_or", "every", "json_object_agg", "jsonb_object_agg", "json_agg", "jsonb_agg",
      "group_concat_distinct", "approximate", "listaggdistinct", "hll", "mode", "checksum_agg",
      "xmlagg", "product", "collect", "map_agg", "multimap_agg", "map_union", "histogram", "sum",
@@ -352,7 +352,7 @@ def _asking(node: exp.Expr) -> Collection[int]:
 def is_aggregate(node: exp.Expr) -> bool:
     if isinstance(node, exp.AggFunc):
         return not isinstance(node, _PICKING)
-    return isinstance(node, exp.Anonymous) and str(node.this).lower() in _AGGREGATES
+    return isinstance(node, exp.Anonymous) and str(node.this).lower() in AGGREGATES
 
 
 def conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
