@@ -21,7 +21,7 @@ from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from tests import neptune
 from tests.contract.databases import create_all, create_engine, server_url
-from tests.contract.gremlin_server import graph_properties
+from tests.contract.gremlin_server import PATIENT, graph_properties
 from tests.parts import NAMES, RANDOM
 from tests.projections import SmallHeadwater, small_headwater
 
@@ -164,7 +164,7 @@ def gremlin_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 def gremlin_graph(gremlin_url: str) -> Iterator[GremlinGraph]:
     """The shared engine, emptied; the next test removes the elements that a test leaves in it."""
-    graph = open_graph(gremlin_url)
+    graph = open_graph(gremlin_url, limits=PATIENT)
     try:
         graph.clear()
         yield graph

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from graph_model.errors import GraphUnavailable
+from graph_model.stores.gremlin.connection import Limits
 from graph_model.stores.gremlin.engine import jars
 from graph_model.stores.gremlin.graph import GremlinGraph
 
@@ -25,6 +26,8 @@ GROOVY_ENGINE: Final = (
 )
 _MAIN: Final = "org.apache.tinkerpop.gremlin.server.GremlinServer"
 _START_SECONDS: Final = 180.0
+#: For whoever asks a real engine: a machine that others keep busy passes none of these.
+PATIENT: Final = Limits(connect=60.0, wait=60.0, answer=120.0)
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from graph_model.stores.gremlin.dialect import NEPTUNE
 from graph_model.stores.gremlin.engine import jars
 from graph_model.stores.gremlin.engine.server import server_settings
 from graph_model.stores.gremlin.graph import GremlinGraph
-from tests.contract.gremlin_server import GROOVY_ENGINE, INIT_SCRIPT, serving
+from tests.contract.gremlin_server import GROOVY_ENGINE, INIT_SCRIPT, PATIENT, serving
 from tests.ports import reserved_port
 
 LOCK: Final = Path(__file__).with_name("janusgraph.lock")
@@ -154,7 +154,7 @@ def _settings(folder: Path, port: int) -> Path:
 
 
 def open_janusgraph(url: str) -> GremlinGraph:
-    return GremlinGraph(JanusGraphConnections(url, DIALECT))
+    return GremlinGraph(JanusGraphConnections(url, DIALECT, limits=PATIENT))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from graph_model.stores.graph import Graph
 from graph_model.stores.gremlin.engine.server import server_settings
 from graph_model.stores.gremlin.graph import open_graph
 from tests.contract import janusgraph
-from tests.contract.gremlin_server import GROOVY_ENGINE, INIT_SCRIPT, graph_properties
+from tests.contract.gremlin_server import GROOVY_ENGINE, INIT_SCRIPT, PATIENT, graph_properties
 from tests.memory_graph import MemoryGraph
 
 Open = Callable[[], Graph]
@@ -91,7 +91,7 @@ def _maker(request: pytest.FixtureRequest, name: str) -> Open:
     if name == "janusgraph":
         return lambda: janusgraph.open_janusgraph(url)
     dialect = "neptune" if name == "neptune" else "embedded"
-    return lambda: open_graph(url, dialect=dialect)
+    return lambda: open_graph(url, dialect=dialect, limits=PATIENT)
 
 
 @pytest.fixture(scope="session")
@@ -137,7 +137,7 @@ def docker_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def _await_answer(url: str, seconds: float = 60.0) -> None:
-    graph = open_graph(url)
+    graph = open_graph(url, limits=PATIENT)
     deadline = time.monotonic() + seconds
     try:
         while True:

@@ -39,6 +39,7 @@ from graph_model.stores.gremlin.dialect import EMBEDDED, NEPTUNE, Dialect
 from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from tests.contract.facts_to_write import everything, facts, plan, vertex, visible_plans, whole
+from tests.contract.gremlin_server import PATIENT
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.engine
@@ -69,7 +70,7 @@ def test_a_started_engine_answers_and_a_stopped_one_is_gone(engine: EmbeddedServ
     engine.start()
     pid = engine.pid
     assert pid is not None
-    graph = open_graph(engine.url)
+    graph = open_graph(engine.url, limits=PATIENT)
     graph.ping()
     graph.close()
     engine.start()
@@ -85,7 +86,7 @@ def test_a_killed_engine_is_noticed_and_one_started_again_is_found_by_old_connec
 ) -> None:
     engine.start()
     assert engine.pid is not None
-    graph = open_graph(engine.url, limits=Limits(connections=2))
+    graph = open_graph(engine.url, limits=replace(PATIENT, connections=2))
     written = plan("daily")
     graph.write(written)
     os.kill(engine.pid, signal.SIGKILL)
@@ -244,7 +245,7 @@ def test_a_session_brings_no_engine_of_its_own(gremlin_url: str) -> None:
 
 
 def test_lambdas_are_not_run(gremlin_url: str) -> None:
-    connections = Connections(gremlin_url, EMBEDDED)
+    connections = Connections(gremlin_url, EMBEDDED, limits=PATIENT)
     request = Bytecode()
     request.add_step("inject", 1)
     request.add_step("map", lambda: ("x -> new File('/etc/hostname').text", "gremlin-groovy"))
@@ -272,7 +273,7 @@ def test_only_pages_of_this_machine_may_connect(
 ) -> None:
     """A browser opens WebSockets for any page; the Origin tells whose it is."""
     connections = Connections(
-        gremlin_url, EMBEDDED, headers=lambda: {"Origin": origin} if origin else {}
+        gremlin_url, EMBEDDED, limits=PATIENT, headers=lambda: {"Origin": origin} if origin else {}
     )
     try:
         if allowed:
@@ -300,7 +301,9 @@ def test_plain_http_is_answered_with_a_refusal_and_changes_nothing(
 
 
 def test_a_handshake_on_another_path_is_answered(gremlin_url: str) -> None:
-    connections = Connections(gremlin_url.removesuffix("gremlin") + "other", EMBEDDED)
+    connections = Connections(
+        gremlin_url.removesuffix("gremlin") + "other", EMBEDDED, limits=PATIENT
+    )
     with pytest.raises(GraphUnavailable, match="HTTP 426"):
         connections.submit(traversals.ping())
     connections.close()
@@ -332,7 +335,10 @@ def read_url(doors: EmbeddedServer) -> Iterator[str]:
     """The read port; both ports show one plan before and after each test."""
     assert doors.read_url is not None
     written = plan("daily", executions=2)
-    writer, reader = open_graph(doors.url), open_graph(doors.read_url)
+    writer, reader = (
+        open_graph(doors.url, limits=PATIENT),
+        open_graph(doors.read_url, limits=PATIENT),
+    )
     writer.clear()
     writer.write(written)
     assert everything(reader) == whole(written)
@@ -382,7 +388,7 @@ BYTECODE_WRITES: list[tuple[tuple[Any, ...], ...]] = [
 def test_the_read_port_refuses_each_write_as_bytecode(
     read_url: str, steps: tuple[tuple[Any, ...], ...]
 ) -> None:
-    connections = Connections(read_url, EMBEDDED)
+    connections = Connections(read_url, EMBEDDED, limits=PATIENT)
     asked = [Bytecode(), without("UpsertsLookUpIds"), without(READ_ONLY_STRATEGY)]
     for request in asked:
         for name, *arguments in steps:
@@ -413,7 +419,7 @@ def test_a_traversal_that_fills_the_heap_fails_and_the_engine_lives(
 
 
 def test_no_request_takes_the_bounds_of_the_read_port_away(read_url: str) -> None:
-    connections = Connections(read_url, EMBEDDED)
+    connections = Connections(read_url, EMBEDDED, limits=PATIENT)
     request = without("ReadBounds")
     request.add_step("V")
     with pytest.raises(GraphRejected, match="withoutStrategies"):
@@ -443,7 +449,7 @@ READ_ONLY_STRATEGY = (
 
 
 def test_no_request_takes_away_that_the_read_port_only_reads(read_url: str) -> None:
-    connections = Connections(read_url, EMBEDDED)
+    connections = Connections(read_url, EMBEDDED, limits=PATIENT)
     request = without("OnlyReads")
     request.add_step("addV", "job")
     with pytest.raises(GraphRejected, match="withoutStrategies"):
@@ -454,7 +460,7 @@ def test_no_request_takes_away_that_the_read_port_only_reads(read_url: str) -> N
 def test_no_port_runs_a_graph_computer(read_url: str, doors: EmbeddedServer) -> None:
     """One that began left a graph that answered nothing any more."""
     for url in (doors.url, read_url):
-        connections = Connections(url, EMBEDDED)
+        connections = Connections(url, EMBEDDED, limits=PATIENT)
         request = Bytecode()
         request.add_source("withComputer")
         for name in ("V", "pageRank"):
@@ -466,7 +472,7 @@ def test_no_port_runs_a_graph_computer(read_url: str, doors: EmbeddedServer) -> 
 
 def test_the_read_port_runs_no_graph_computer_where_nothing_verifies_it(read_url: str) -> None:
     package = "org.apache.tinkerpop.gremlin.process.traversal.strategy.verification."
-    connections = Connections(read_url, EMBEDDED)
+    connections = Connections(read_url, EMBEDDED, limits=PATIENT)
     request = without(f"{package}ComputerVerificationStrategy")
     request.add_source("withoutStrategies", GremlinType(f"{package}StandardVerificationStrategy"))
     for name in ("V", "pageRank"):
@@ -478,7 +484,7 @@ def test_the_read_port_runs_no_graph_computer_where_nothing_verifies_it(read_url
 
 @pytest.mark.parametrize("alias", ["graph", "w", "writable"])
 def test_the_read_port_knows_no_other_name_for_the_graph(read_url: str, alias: str) -> None:
-    connections = Connections(read_url, EMBEDDED, source=alias)
+    connections = Connections(read_url, EMBEDDED, limits=PATIENT, source=alias)
     with pytest.raises(GraphRejected, match="not configured"):
         connections.submit(traversals.ping())
     connections.close()
@@ -513,7 +519,7 @@ def test_the_read_port_answers_questions_and_sees_each_write_at_once(
     read_url: str, doors: EmbeddedServer
 ) -> None:
     later = plan("later")
-    writer = open_graph(doors.url)
+    writer = open_graph(doors.url, limits=PATIENT)
     question = "g.V().hasLabel('job').count()"
     assert answers(read_url, question) == [1]
     for _ in range(3):
@@ -560,7 +566,7 @@ def test_a_read_port_that_is_taken_is_named_with_its_setting(
 @pytest.mark.parametrize("step", ["read", "write"])
 def test_no_request_reads_or_writes_a_file(gremlin_url: str, tmp_path: Path, step: str) -> None:
     outside = tmp_path / "outside.json"
-    connections = Connections(gremlin_url, EMBEDDED)
+    connections = Connections(gremlin_url, EMBEDDED, limits=PATIENT)
     for request, words in (
         (Bytecode(), "io"),
         (without("NoFiles"), "withoutStrategies"),

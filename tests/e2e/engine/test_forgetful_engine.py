@@ -29,6 +29,7 @@ from graph_model.stores.gremlin.engine.supervisor import OUT_OF_MEMORY, Supervis
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from graph_model.stores.journal import Journal
 from tests.contract.facts_to_write import everything, facts, plan, vertex, whole
+from tests.contract.gremlin_server import PATIENT
 from tests.e2e.service import RunningHeadwater
 from tests.projections import project
 from tests.unit.graph_model.producers.test_commands import command
@@ -53,7 +54,7 @@ def engine(gremlin_url: str, tmp_path: Path) -> Iterator[EmbeddedServer]:
 
 def test_a_graph_comes_back_after_its_engine_ended(engine: EmbeddedServer, tmp_path: Path) -> None:
     catalogue = Catalogue(open_database(tmp_path / "catalogue.db"))
-    graph = ForgetfulGraph(open_graph(engine.url), lambda: [catalogue.elements])
+    graph = ForgetfulGraph(open_graph(engine.url, limits=PATIENT), lambda: [catalogue.elements])
     odd = vertex(labels.DATASET, "odd", a=True, b=2**40, c=0.5, d="é'\n", e="", f=1)
     written = merge([plan("daily", columns=20, executions=5), facts(odd)])
     write_facts(graph, catalogue, written)
@@ -86,7 +87,8 @@ class Deployment:
         self.journal = Journal(self.database)
         self.generations = Generations(self.database, self.journal)
         self.graph = ForgetfulGraph(
-            open_graph(engine.url), lambda: [one.elements for one in self.generations.written]
+            open_graph(engine.url, limits=PATIENT),
+            lambda: [one.elements for one in self.generations.written],
         )
 
     def start(self) -> Projector:
@@ -186,7 +188,7 @@ def test_an_engine_killed_before_at_or_after_the_switch_of_a_rebuild_has_everyth
 
 
 def elements_in_engine(service: RunningHeadwater) -> int:
-    graph = open_graph(f"ws://127.0.0.1:{service.gremlin_port}/gremlin")
+    graph = open_graph(f"ws://127.0.0.1:{service.gremlin_port}/gremlin", limits=PATIENT)
     try:
         return sum(graph.count())
     finally:
@@ -333,7 +335,7 @@ def test_an_engine_out_of_memory_ends_with_its_own_code_and_is_explained(
     engine = EmbeddedServer(tmp_path, environment=os.environ, port=0, heap_mb=48)
     with engine:
         supervisor = Supervisor(engine)
-        graph = open_graph(engine.url, explain=lambda: supervisor.failure)
+        graph = open_graph(engine.url, limits=PATIENT, explain=lambda: supervisor.failure)
         fill(graph, engine)
         assert engine.exit_code == OUT_OF_MEMORY
         with pytest.raises(GraphUnavailable, match="HEADWATER_GREMLIN_HEAP") as caught:

@@ -19,6 +19,7 @@ from graph_model.stores.gremlin.connection import Connections
 from graph_model.stores.gremlin.dialect import EMBEDDED
 from graph_model.stores.gremlin.graph import GremlinGraph
 from tests.contract.facts_to_write import facts, vertex
+from tests.contract.gremlin_server import PATIENT
 
 pytestmark = pytest.mark.engine
 
@@ -37,7 +38,7 @@ def row(id: str, **created: Any) -> dict[str, Any]:
 @pytest.fixture
 def connections(gremlin_graph: GremlinGraph, gremlin_url: str) -> Iterator[Connections]:
     """To the shared engine, emptied, for requests that no writer of ours would send."""
-    pool = Connections(gremlin_url, EMBEDDED)
+    pool = Connections(gremlin_url, EMBEDDED, limits=PATIENT)
     yield pool
     pool.close()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,11 +19,13 @@ import pytest
 
 from graph_model.errors import GraphRejected, GraphTimeout, GraphUnavailable
 from graph_model.facts import Facts, merge
-from graph_model.stores.gremlin.connection import Connections, Limits
+from graph_model.stores.gremlin.connection import Connections
 from graph_model.stores.gremlin.dialect import NEPTUNE, FailureAction
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from tests.contract.facts_to_write import everything, facts, plan, vertex, whole
+from tests.contract.gremlin_server import PATIENT
 from tests.unit.graph_model.stores.gremlin.fake_gremlin import (
+    Exchange,
     FakeGremlin,
     Pauses,
     Step,
@@ -35,13 +38,12 @@ from tests.unit.graph_model.stores.gremlin.fake_gremlin import (
     hang_up,
     reply,
     send_raw,
-    stay_silent,
 )
 
 pytestmark = pytest.mark.engine
 
 SMALL: Final = replace(NEPTUNE, batch_elements=8)
-QUICK: Final = Limits(connections=2, connect=5.0, wait=5.0, answer=10.0, grace=0.0)
+FEW: Final = replace(PATIENT, connections=2, grace=0.0)
 WRITTEN: Final = merge([plan("one", executions=2), plan("other")])
 
 
@@ -55,22 +57,28 @@ class Line:
     """A graph behind the endpoint, and the requests that the endpoint saw."""
 
     graph: GremlinGraph
+    connections: Connections
     server: FakeGremlin
     pauses: Pauses
 
 
+def note(done: threading.Event) -> Step:
+    """Says to the test, instead of an answer to the client, that the server did as asked."""
+
+    async def step(_exchange: Exchange) -> None:
+        done.set()
+
+    return step
+
+
 @contextmanager
-def line(
-    script: Sequence[Step], *, handshakes: Sequence[int] = (), limits: Limits = QUICK
-) -> Iterator[Line]:
+def line(script: Sequence[Step], *, handshakes: Sequence[int] = ()) -> Iterator[Line]:
     pauses = Pauses()
     with FakeGremlin(*script, handshakes=handshakes) as server:
-        connections = Connections(
-            server.url, SMALL, limits=limits, sleep=pauses, chance=lambda: 0.5
-        )
+        connections = Connections(server.url, SMALL, limits=FEW, sleep=pauses, chance=lambda: 0.5)
         graph = GremlinGraph(connections)
         try:
-            yield Line(graph, server, pauses)
+            yield Line(graph, connections, server, pauses)
         finally:
             graph.close()
 
@@ -78,7 +86,7 @@ def line(
 @pytest.fixture
 def behind(neptune_url: str) -> Iterator[GremlinGraph]:
     """The engine itself, empty, without the endpoint."""
-    graph = open_graph(neptune_url, dialect="neptune")
+    graph = open_graph(neptune_url, dialect="neptune", limits=PATIENT)
     graph.clear()
     yield graph
     graph.close()
@@ -186,14 +194,24 @@ def test_a_fault_that_stays_ends_the_write_and_a_later_write_completes_it(
 
 
 def test_an_answer_that_does_not_come_is_a_timeout_and_a_later_write_completes(
-    neptune_url: str, behind: GremlinGraph, requests: int
+    neptune_url: str, behind: GremlinGraph, requests: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for point in (0, requests // 2, requests - 1):
         behind.clear()
-        script = [*[forward(neptune_url)] * point, forward_and(neptune_url, stay_silent())]
-        with line(script, limits=replace(QUICK, answer=0.5)) as silent:
+        done = threading.Event()
+        script = [*[forward(neptune_url)] * point, forward_and(neptune_url, note(done))]
+        with line(script) as silent:
+            # only this request may wait no longer: the others are as slow as the machine
+            waits = iter([None] * point + [0.5])
+            submit = silent.connections.submit
+            monkeypatch.setattr(
+                silent.connections,
+                "submit",
+                lambda request, submit=submit, waits=waits: submit(request, seconds=next(waits)),
+            )
             with pytest.raises(GraphTimeout):
                 silent.graph.write(WRITTEN)
+            assert done.wait(120)  # the engine may need longer than the client waits
             assert len(silent.server.requests) == point + 1
         with line([forward(neptune_url)]) as mended:
             mended.graph.write(WRITTEN)
@@ -327,7 +345,7 @@ def test_a_refused_handshake_ends_the_write_at_once_and_the_next_one_asks_for_a_
     with FakeGremlin(forward(neptune_url), handshakes=[403, 101]) as server:
         graph = GremlinGraph(
             Connections(
-                server.url, SMALL, limits=QUICK, headers=lambda: {"Authorization": next(signatures)}
+                server.url, SMALL, limits=FEW, headers=lambda: {"Authorization": next(signatures)}
             )
         )
         with pytest.raises(GraphUnavailable, match="HTTP 403"):
@@ -357,7 +375,7 @@ def test_after_a_failover_the_name_is_resolved_anew(
         FakeGremlin(forward(neptune_url), host="127.0.0.2", port=old.port) as new,
     ):
         url = f"ws://writer.cluster.test:{old.port}/gremlin"
-        graph = GremlinGraph(Connections(url, SMALL, limits=QUICK, sleep=Pauses()))
+        graph = GremlinGraph(Connections(url, SMALL, limits=FEW, sleep=Pauses()))
         graph.write(WRITTEN)
         graph.close()
         assert len(asked) == 3

@@ -53,7 +53,7 @@ class Clock:
         return self.now
 
 
-PATIENT = Limits(connections=2, connect=30.0, wait=30.0, answer=30.0, grace=0.0, stream=30.0)
+PATIENT = Limits(connections=2, connect=60.0, wait=60.0, answer=60.0, grace=0.0, stream=60.0)
 QUICK = replace(PATIENT, wait=0.2, answer=0.2)  # where a limit passes; else a busy machine does
 
 
