@@ -597,8 +597,14 @@ def refuse_unknown(environment: Mapping[str, str]) -> None:
         if name in OF_OTHERS or name.startswith(_OF_TESTS):
             continue
         if name.startswith(PREFIX) and name not in known:
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
-            raise ConfigurationError(f"{name} is not a setting; did you mean {near[0]}?")
+            ends = [
+                variable.removeprefix(PREFIX) for variable in known
+            ]  # the prefix is no likeness
+            near = difflib.get_close_matches(name.removeprefix(PREFIX), ends, n=1)
+            advice = (
+                f"did you mean {PREFIX}{near[0]}?" if near else "headwater config lists them all"
+            )
+            raise ConfigurationError(f"{name} is not a setting; {advice}")
 
 
 def _read(row: Row, text: str) -> object:

@@ -143,7 +143,6 @@ class StorageUse:
         free = None if self._folder is None else _free_bytes(self._folder)
         capacity = None if memory is None else memory.capacity
         since = measured_since(kept, now)
-        refusal = self._reserve.refusal if self._reserve else None
         return Forecast(
             now,
             growth(kept, now),
@@ -152,8 +151,14 @@ class StorageUse:
             since,
             self._holds(),
             self._reserve.size if self._reserve else 0,
-            str(refusal) if refusal else None,
+            self.refusal,
         )
+
+    @property
+    def refusal(self) -> str | None:
+        """Why new documents are refused; None while they are taken."""
+        refusal = self._reserve.refusal if self._reserve else None
+        return str(refusal) if refusal else None
 
     @property
     def is_short(self) -> bool:

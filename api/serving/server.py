@@ -130,8 +130,7 @@ def _serve(
         summary.start()
         stack.callback(summary.stop)
     said = (service, settings, say)
-    threading.Thread(target=_say_ready, args=said, name="ready", daemon=True).start()
-    _watch_rebuild(service, say)
+    threading.Thread(target=_say_state, args=said, name="ready", daemon=True).start()
     upkeep.start()
     collect_rarely()
     sys.setswitchinterval(_TURN_SECONDS)
@@ -313,14 +312,37 @@ def dialect_of(settings: Settings) -> str:
     return settings.gremlin_dialect or ("neptune" if host.endswith(_NEPTUNE) else "tinkerpop")
 
 
-def _say_ready(service: Service, settings: Settings, say: Say) -> None:
-    url = settings.address
-    if held := _why_held(service):
+def _say_state(service: Service, settings: Settings, say: Say) -> None:
+    """Say whether documents are taken, and that the service is ready once its graph is complete;
+    until then how much of it is missing.
+    """
+    url, projector = settings.address, service.projector
+    end = time.monotonic() + _PROGRESS_SECONDS
+    held = _why_held(service)
+    while not held and projector.state == "rebuilding" and time.monotonic() < end:
+        time.sleep(_LOOK_SECONDS)
+    whole = projector.state == "ready"
+    if held:
         say(f"Headwater takes no document, at {url}: {held}")
-    else:
+    elif whole:
         say(f"Headwater is ready: {url}")
+    else:
+        say(f"Headwater takes documents, at {url}; {_why_incomplete(service)}")
     say(f"  Spark jobs report to {url}/producer; the HTTP API is described at {url}/docs")
     say("  Ctrl-C stops it.")
+    while not whole:
+        time.sleep(_PROGRESS_SECONDS)
+        whole = projector.state == "ready"
+        if whole and not held:
+            say(f"Headwater is ready: {url}")
+        elif projector.state == "rebuilding" and (left := service.journal.backlog().documents):
+            say(f"  graph      rebuilding from the journal: {left:,} documents to go")
+
+
+def _why_incomplete(service: Service) -> str:
+    if (failure := service.projector.failure) is not None:
+        return f"the graph does not answer: {failure}"
+    return "the graph is not complete yet, and answers say so"
 
 
 def _why_held(service: Service) -> str | None:
@@ -334,7 +356,7 @@ def _why_held(service: Service) -> str | None:
         journal.ensure_taking()
     except JournalUnavailable as error:
         return error.reason
-    return None
+    return service.storage.refusal if service.storage else None
 
 
 def _say_missing_page(settings: Settings, say: Say) -> None:
@@ -358,23 +380,6 @@ def _download_progress(say: Say) -> Callable[[int, int, str], None]:
             say(f"  download   {megabytes} of Java archives ({archive})")
 
     return progress
-
-
-def _watch_rebuild(service: Service, say: Say) -> None:
-    """Log at intervals how much of the graph is missing, until it is whole."""
-    projector = service.projector
-
-    def watch() -> None:
-        announced = False
-        while projector.state == "rebuilding":
-            time.sleep(_PROGRESS_SECONDS)
-            if projector.state == "rebuilding" and (left := service.journal.backlog().documents):
-                say(f"  graph      rebuilding from the journal: {left:,} documents to go")
-                announced = True
-        if announced and projector.state == "ready":
-            say("  graph      complete")
-
-    threading.Thread(target=watch, name="rebuild-progress", daemon=True).start()
 
 
 # --- access ---------------------------------------------------------------------------------------

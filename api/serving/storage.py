@@ -8,6 +8,7 @@ HEADWATER_BODIES=s3://…     large bodies of the journal in a bucket, with eith
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
@@ -121,10 +122,7 @@ def claim(data: Path, file: str = LOCK_FILE) -> Iterator[None]:
         data.mkdir(parents=True, exist_ok=True)
         lock = (data / file).open("a+", encoding="utf-8")
     except OSError as error:
-        raise ConfigurationError(
-            f"the data folder {data} cannot be written ({error.strerror}): "
-            "choose another with DATA= (--data)"
-        ) from error
+        raise _unwritable(data, error) from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -135,11 +133,20 @@ def claim(data: Path, file: str = LOCK_FILE) -> Iterator[None]:
                 f"the data folder {data} is in use by another Headwater (process {holder}): "
                 "stop it, or choose another with DATA= (--data)"
             ) from error
-        lock.seek(0)
-        lock.truncate()
-        lock.write(f"{os.getpid()}\n")
-        lock.flush()
+        try:  # past the buffer, which would be written again at the end
+            lock.truncate(0)
+            os.write(lock.fileno(), f"{os.getpid()}\n".encode())
+        except OSError as error:
+            raise _unwritable(data, error) from error
         yield
+
+
+def _unwritable(data: Path, error: OSError) -> ConfigurationError:
+    free = "free space on its disk, or " if error.errno == errno.ENOSPC else ""
+    return ConfigurationError(
+        f"the data folder {data} cannot be written ({error.strerror}): "
+        f"{free}choose another with DATA= (--data)"
+    )
 
 
 def is_held(data: Path) -> bool:

@@ -87,7 +87,7 @@ class RunningHeadwater:
     def _listens(self) -> bool:
         """Whether it has said where; its ports are known then."""
         said = self._log_file.read_bytes()[self._log_start :].decode(errors="replace")
-        web = re.search(r"ready: http://127\.0\.0\.1:(\d+)", said)
+        web = re.search(r"(?:ready:|, at) http://127\.0\.0\.1:(\d+)", said)
         if web:
             self.port = int(web[1])
         if graph := re.search(r"graph +ws://127\.0\.0\.1:(\d+)", said):

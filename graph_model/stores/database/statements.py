@@ -34,14 +34,17 @@ class Damage:
         self.met: str | None = None
 
 
+_NO_SPACE: Final = (
+    "no space left for the database: free space on its disk, or raise the limit on its files' size"
+)
 _SQLITE_REASONS: Final = {
-    sqlite3.SQLITE_FULL: "no space left for the database: its disk, or its size limit, is full",
+    sqlite3.SQLITE_FULL: _NO_SPACE,
     sqlite3.SQLITE_BUSY: "the database is locked: another process writes to it",
     sqlite3.SQLITE_LOCKED: "the database is locked: another connection writes to it",
     sqlite3.SQLITE_READONLY: "the database cannot be written: it is read-only",
     sqlite3.SQLITE_IOERR: "the disk of the database reports an error",
-    sqlite3.SQLITE_IOERR_WRITE: "the database cannot be written: no space is left on its disk, or a"
-    " limit on the size of files is reached",
+    sqlite3.SQLITE_IOERR_WRITE: _NO_SPACE,
+    sqlite3.SQLITE_IOERR_SHMSIZE: _NO_SPACE,  # of the file beside it that processes share
     sqlite3.SQLITE_CANTOPEN: "the database file cannot be opened",
     sqlite3.SQLITE_CORRUPT: "the database file is damaged: restore a backup",
     sqlite3.SQLITE_NOTADB: "the file is no SQLite database",

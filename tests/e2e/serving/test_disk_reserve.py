@@ -170,6 +170,8 @@ def test_a_reserve_above_the_free_space_refuses_until_it_is_lowered(
     refused_as_documented(refusal)
     assert "new documents are refused" in storage_warning(server)
     assert server.get("/journal", summary="true")["received"] == 0
+    assert "Headwater takes no document, at " in server.log
+    assert "HEADWATER_DISK_RESERVE" in server.log
     assert server.stop() == 0
     start(server, 0)
     assert client.send(0) is None

@@ -52,7 +52,7 @@ class Serving:
     @property
     def url(self) -> str:
         """Where it said that it listens."""
-        said = re.search(r"ready: (http://127\.0\.0\.1:\d+)", self.said())
+        said = re.search(r"(?:ready:|, at) (http://127\.0\.0\.1:\d+)", self.said())
         assert said, self.said()
         return said[1]
 
@@ -228,6 +228,17 @@ def test_a_gremlin_server_of_ones_own_is_used_instead(
         eventually(server.projected)
         assert server.engines() == []
         eventually(lambda: server.status("/health/ready") == 200)
+        assert server.stop() == 0
+
+
+def test_a_service_whose_graph_does_not_answer_does_not_say_that_it_is_ready(
+    tmp_path: Path,
+) -> None:
+    address = "ws://127.0.0.1:1/gremlin"  # where nothing may listen
+    with serving(tmp_path, HEADWATER_GREMLIN_URL=address) as server:
+        eventually(lambda: "takes documents" in server.said())
+        assert "the graph does not answer: " in server.said()
+        assert "Headwater is ready" not in server.said()
         assert server.stop() == 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import json
 import os
@@ -25,7 +26,7 @@ from api import command_line
 from api.console.journal import follow
 from api.serving.storage import DATABASE_FILE, LOCK_FILE, claim
 from api.settings import ROWS
-from graph_model.errors import HeadwaterError
+from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.producers.commands import Command, Forget, submit
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.projection.projector import Projector
@@ -301,6 +302,18 @@ def test_nothing_is_restored_under_a_running_server(tmp_path: Path) -> None:
         told = Told("restore", file, "--data", str(data), "--replace")
     assert told.code == 2
     assert "in use by another Headwater" in told.errors
+
+
+def test_a_data_folder_on_a_full_disk_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(_file: int, _text: bytes) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("api.serving.storage.os.write", write)
+    advice = "free space on its disk, or choose another with DATA= (--data)"
+    with pytest.raises(ConfigurationError, match=re.escape(advice)), claim(tmp_path):
+        pass
 
 
 def test_a_database_password_is_never_repeated() -> None:

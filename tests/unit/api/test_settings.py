@@ -48,6 +48,16 @@ def test_a_misspelt_variable_is_refused_with_the_nearest_one() -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "meant"),
+    [("GREMLIN", "GREMLIN_URL"), ("DATABSE", "DATABASE"), ("FOO", ""), ("QWERTZ", ""), ("", "")],
+)
+def test_only_a_variable_that_is_like_another_one_gets_a_suggestion(given: str, meant: str) -> None:
+    advice = f"did you mean HEADWATER_{meant}?" if meant else "headwater config lists them all"
+    with pytest.raises(ConfigurationError, match=rf"^HEADWATER_{given} .*; {re.escape(advice)}$"):
+        read_settings({f"HEADWATER_{given}": "1"})
+
+
+@pytest.mark.parametrize(
     ("variable", "value"),
     [
         ("HEADWATER_PORT", "-1"),

@@ -35,6 +35,7 @@ from graph_model.stores.database import (
     transactions,
     write,
 )
+from graph_model.stores.database.statements import translated
 from graph_model.stores.documents import Receipt, make_submission
 from graph_model.stores.journal import Journal
 from graph_model.values import storable
@@ -249,6 +250,16 @@ def test_a_read_only_database_is_unavailable_with_a_plain_reason(tmp_path: Path)
     with pytest.raises(JournalUnavailable, match="read-only"):
         write(engine, lambda c: c.execute(things.insert(), {"name": "x"}), JournalUnavailable)
     engine.dispose()
+
+
+@pytest.mark.parametrize("code", ["FULL", "IOERR_WRITE", "IOERR_SHMSIZE"])
+def test_a_disk_without_room_is_told_with_what_to_do(code: str) -> None:
+    """SHMSIZE: of the file that processes share, the first to grow at a start on a full disk."""
+    original = sqlite3.OperationalError("disk I/O error")
+    original.sqlite_errorcode = getattr(sqlite3, f"SQLITE_{code}")
+    error = translated(sa.exc.OperationalError("", {}, original), JournalUnavailable)
+    assert isinstance(error, JournalUnavailable)
+    assert error.reason.startswith("no space left for the database: free space on its disk, ")
 
 
 def test_a_writer_that_holds_its_turn_for_too_long_makes_others_unavailable(
