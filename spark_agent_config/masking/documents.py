@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -203,9 +203,9 @@ class _Walk:
         if (options and any(map(is_command, container[:_MOST_BEFORE_A_COMMAND]))) or (
             above in _ARGUMENTS
         ):
-            for index, start, end in _of_command(container):
-                changes = self._changes.setdefault(id(container), {})
-                changes[index] = container[index][:start] + MASK + container[index][end:]
+            for index, text in _of_command(container):
+                if (masked := mask_text(text)) != container[index]:
+                    self._changes.setdefault(id(container), {})[index] = masked
         harmless = not options and above in self._harmless_keys
         if harmless and len(texts) == len(container):  # most lists: names of columns, of tables
             known = self._harmless
@@ -528,8 +528,8 @@ def _follows_name(items: list[Any], index: int, in_pairs: bool) -> bool:
     return named and not re.search(r"\s", name) and is_secret_key(name)
 
 
-def _of_command(items: list[Any]) -> Iterator[tuple[int, int, int]]:
-    """``["mysql", "-u", "u", "-px"]``: the item, and where in it the password stands."""
+def _of_command(items: list[Any]) -> Iterator[tuple[int, str]]:
+    """``["mysql", "-u", "u", "-px"]``: the items with passwords, without them."""
     texts = [item if isinstance(item, str) else "" for item in items[:_MOST_ARGUMENTS]]
     if len(texts) < 2 or sum(map(len, texts)) > _LONGEST_COMMAND:
         return
@@ -537,11 +537,12 @@ def _of_command(items: list[Any]) -> Iterator[tuple[int, int, int]]:
     starts = [0]
     for text in texts:
         starts.append(starts[-1] + max(1, len(text)) + 1)
-    for start, end in (*commands(line), *statements(line)):
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for start, end in sorted((*commands(line), *statements(line))):
         index = bisect_right(starts, start) - 1
         first = start - starts[index]
-        if index < len(texts) and not texts[index].startswith(MASK, first):
-            yield index, first, min(end - starts[index], len(texts[index]))
+        spans.setdefault(index, []).append((first, min(end - starts[index], len(texts[index]))))
+    yield from ((index, _hidden(texts[index], held)) for index, held in spans.items())
 
 
 _ARGUMENTS: Final = frozenset({
@@ -652,6 +653,11 @@ def _masked_once(text: str, *, is_name: bool = False) -> str:
         return MASK
     if not is_name:
         secrets = sorted({*secrets, *_repeated(text, secrets)})
+    return _hidden(text, secrets)
+
+
+def _hidden(text: str, secrets: Iterable[tuple[int, int]]) -> str:
+    """The text with these places masked; they are in order, and may overlap."""
     parts: list[str] = []
     done = 0
     for start, end in secrets:

@@ -38,3 +38,12 @@ def test_what_is_harmless_as_a_name_is_masked_elsewhere(keys: tuple[str, str]) -
     rows: list[JsonValue] = [{key: random} for key in (*keys, *keys)]
     masked = {"name": random, "comment": "*****"}
     assert mask_secrets(rows) == [{key: masked[key]} for key in (*keys, *keys)]
+
+
+def test_each_secret_of_an_argument_is_masked() -> None:
+    """Only the last that a command line shows was, and none that the argument itself tells of."""
+    given = ["run", "credentials: Herbst-2031/x1y2z3w4! and password=Zq7kT9vLm2", "-v"]
+    masked = json.dumps(mask_secrets({"argv": given}))
+    assert not [secret for secret in ("x1y2z3w4", "Zq7kT9vLm2") if secret in masked]
+    listed = {"argv": ["run", "credentials:\n  - name: a\n    secret: Zq7kT9vLm2Xw\n"]}
+    assert "Zq7kT9vLm2Xw" not in json.dumps(mask_secrets(listed))
