@@ -22,6 +22,7 @@ import contextlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from graph_model import identity, labels
@@ -359,8 +360,9 @@ def newest_runs(sources: Sources, view: GraphView, at: int | None) -> dict[str, 
 def _executions_of(node: LineageNode) -> Sequence[ExecutionRow]:
     """Those of a run, newest first."""
     hidden = node.sources.hidden
-    page = node.sources.catalogue.executions(run=node.id, at=node.at, limit=MOST_VERSIONS)
-    return [row for row in page.items if row.job not in hidden and row.target not in hidden]
+    return node.sources.catalogue.executions(
+        run=node.id, at=node.at, hidden=hidden, limit=MOST_VERSIONS
+    ).items
 
 
 # --- versions ------------------------------------------------------------------------------------
@@ -391,29 +393,28 @@ def history(
 
 def _times(node: LineageNode, direction: str | None) -> list[int]:
     """The newest ``MOST_VERSIONS`` times, newest first."""
-    catalogue, at = node.sources.catalogue, node.at
+    at, hidden = node.at, node.sources.hidden
+    newest = partial(node.sources.catalogue.executions, at=at, hidden=hidden, limit=MOST_VERSIONS)
     rows: list[ExecutionRow] = []
     if node.kind == labels.RUN:
         rows += _executions_of(node)
     elif node.kind == labels.JOB:
-        rows += catalogue.executions(job=node.id, at=at, limit=MOST_VERSIONS).items
-    if node.kind != labels.DATASET:
-        return _distinct(rows)
-    if direction != "DOWNSTREAM":
-        rows += catalogue.executions(target=node.id, at=at, limit=MOST_VERSIONS).items
-    if direction != "UPSTREAM":
-        page = node.sources.graph.edges(
-            (node.id,), Direction.DOWNSTREAM, (labels.FEEDS,), HUB_LIMIT
-        )
-        plans = [e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN]
-        for plan in sorted(plans)[:_READERS]:
-            rows += catalogue.executions(logical_plan=plan, at=at, limit=_READINGS).items
-    hidden = node.sources.hidden
-    return _distinct(row for row in rows if row.job not in hidden and row.target not in hidden)
-
-
-def _distinct(rows: Iterable[ExecutionRow]) -> list[int]:
+        rows += newest(job=node.id).items
+    elif direction != "DOWNSTREAM":
+        rows += newest(target=node.id).items
+    if node.kind == labels.DATASET and direction != "UPSTREAM":
+        for plan in _reading_plans(node)[:_READERS]:
+            rows += newest(logical_plan=plan, limit=_READINGS).items
     return sorted({row.claimed_at for row in rows}, reverse=True)[:MOST_VERSIONS]
+
+
+def _reading_plans(node: LineageNode) -> list[str]:
+    """The visible plans that read a dataset, by id."""
+    sources = node.sources
+    page = sources.graph.edges((node.id,), Direction.DOWNSTREAM, (labels.FEEDS,), HUB_LIMIT)
+    plans = [e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN]
+    rows = sources.catalogue.logical_plans(plans)
+    return sorted(row.id for row in rows if sources.hidden.isdisjoint((row.job, row.target)))
 
 
 # --- QueryGraph ----------------------------------------------------------------------------------
@@ -594,14 +595,15 @@ def _summaries(sources: Sources, view: GraphView) -> dict[str, Json]:
             read[edge.source] = max(reader.claimed_at, read.get(edge.source, 0))
     briefs = RunTrees(sources).states({row.run for row in newest.values()}, sources.now)
     datasets = [node.id for node in view.nodes if isinstance(node, DatasetNode)]
-    written = sources.catalogue.last_writes(datasets, None)
+    writers = sources.catalogue.last_writers(datasets, None, sources.hidden)
     summaries: dict[str, Json] = {}
     for node in view.nodes:
         if isinstance(node, DatasetNode):
             name = name_of(node.uri, node.scope, sources.rules)
             drawn = LineageNode(sources, labels.DATASET, node.id, name, None)
+            write = writers.get(node.id)
             summaries[node.id] = summary(
-                drawn, written.get(node.id) or read.get(node.id, sources.now)
+                drawn, write.claimed_at if write else read.get(node.id, sources.now)
             )
         elif isinstance(node, JobNode) and node.id in newest:
             row = newest[node.id]

@@ -22,7 +22,6 @@ from graph_model.answers.openlineage import Name, name_of, names_of, sent_facets
 from graph_model.answers.sources import Sources
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow, SchemaRow
 from graph_model.lineage import Partial
-from graph_model.lineage.history.history import History
 from graph_model.naming.columns import read_spellings
 from graph_model.picture.json_form import to_json
 from graph_model.values import parse_instant
@@ -47,9 +46,9 @@ def datasets_json(sources: Sources, rows: Sequence[DatasetRow], at: int | None) 
     """Datasets in this order, the first ``MOST_DESCRIBED`` with their facets."""
     ids = [row.id for row in rows]
     schemas = sources.catalogue.newest_schemas(ids, at)
-    written = History(sources.catalogue).writes.last(ids, at)
     seen = times_seen(sources, ids, at)
-    writers = sources.catalogue.last_writers(ids, at)
+    writers = sources.catalogue.last_writers(ids, at, sources.hidden)
+    written = {key: row.at for key, row in writers.items()}
     subjects = {key: row.subject for key, row in writers.items()}
     facets = facets_in_force(sources, ids[:MOST_DESCRIBED], labels.DATASET, at, subjects)
     items = []
@@ -131,9 +130,7 @@ def _fields(
 
 
 def versions_json(sources: Sources, row: DatasetRow, writes: Sequence[ExecutionView]) -> list[Json]:
-    """Writes of the dataset as versions of it, the first ``MOST_DESCRIBED`` with their fields.
-    ``createdByRun`` is null where the job is hidden.
-    """
+    """Writes of the dataset as versions of it, the first ``MOST_DESCRIBED`` with their fields."""
     made: dict[str, list[str]] = {}
     for write in writes:
         if write.job:

@@ -155,7 +155,7 @@ def _column_nodes(
     drawn = {node.id: node for view in views for node in view.nodes}
     edges = {edge.id: edge for view in views for edge in view.edges if isinstance(edge, ColumnEdge)}
     tables = _tables(sources, drawn.values())
-    writers = sources.catalogue.last_writers(tables, at)
+    writers = sources.catalogue.last_writers(tables, at, sources.hidden)
     versions = {key: version_of(writers[key].id if key in writers else key) for key in tables}
     columns = {
         node.id: {

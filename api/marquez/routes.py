@@ -309,7 +309,8 @@ def versions(query: Mapping[str, Any], namespace: str, dataset: str) -> Response
     """The writes of a dataset, newest first."""
     sources, key = find_dataset(current_sources(), Name(namespace, dataset))
     (row,) = sources.catalogue.datasets((key,))
-    writes, page = _rows(functools.partial(dataset_writes.history, sources, key, at=None), query)
+    written = functools.partial(dataset_writes.history, sources, key, at=None, of_hidden=False)
+    writes, page = _rows(written, query)
     shown = entities.versions_json(sources, row, writes)
     if not page.total:
         shown = _part([entities.unwritten_json(sources, row)], query)
@@ -504,7 +505,8 @@ def _hits(sources: Sources, ids: Sequence[str]) -> list[_Hit]:
     """The datasets and jobs with these ids, in this order, each with its newest write or run; a
     dataset without a write with its newest read.
     """
-    written = sources.catalogue.last_writes(ids, None)
+    writers = sources.catalogue.last_writers(ids, None, sources.hidden)
+    written = {key: row.at for key, row in writers.items()}
     ran = sources.catalogue.last_executions(ids, None)
     rows = sources.catalogue.datasets(ids)
     seen = times_seen(sources, {row.id for row in rows} - written.keys(), None)

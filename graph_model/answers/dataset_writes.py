@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from graph_model import labels, naming
@@ -70,9 +71,16 @@ class Tenure:
 
 @of_one_state
 def history(
-    sources: Sources, dataset: str, *, limit: int, cursor: str | None, at: int | None
+    sources: Sources,
+    dataset: str,
+    *,
+    limit: int,
+    cursor: str | None,
+    at: int | None,
+    of_hidden: bool = True,
 ) -> WritePage:
     """The executions that wrote a dataset, failed ones too; a write reported twice is listed once.
+    Those of hidden jobs are among them, or not (``of_hidden``).
 
     Its place is that of its earliest report, on whatever page the others are. At most 20 renames
     are followed back; a hidden former name ends the history.
@@ -90,24 +98,25 @@ def history(
     ]
     reported = [(tenure, history.writes.reports_of(tenure.dataset)) for tenure in tenures]
     reports = [group for _, groups in reported for group in groups]
+    left_out = frozenset[str]() if of_hidden else sources.hidden
     repeated = {
         row.id
         for tenure, groups in reported
         for _, *again in groups
         for row in again
-        if tenure.holds(row.at)
+        if tenure.holds(row.at) and row.job not in left_out
     }
     rows: list[ExecutionRow] = []
     while True:
-        page = _written(sources, tenures, limit - len(rows), cursor)
+        page = _written(sources, tenures, left_out, limit - len(rows), cursor)
         rows += [row for row in page.items if row.id not in repeated]
         cursor = page.next
         if cursor is None or len(rows) == limit:
             views = execution_views(sources, history.writes.completed(rows, reports), at)
             names = {tenure.dataset for tenure in former}
             marked = tuple(_marked(view, dataset, names) for view in views)
-            partial = None if kept == beside else Partial("locations", LOCATIONS_LISTED)
-            return WritePage(marked, page.total - len(repeated), cursor, partial)
+            cut = None if kept == beside else Partial("locations", LOCATIONS_LISTED)
+            return WritePage(marked, page.total - len(repeated), cursor, cut)
 
 
 def _written_beside(sources: Sources, history: History, dataset: str, at: int | None) -> list[str]:
@@ -141,13 +150,18 @@ def _renames(sources: Sources, own: Tenure) -> tuple[RenameRow, ...]:
 
 
 def _written(
-    sources: Sources, tenures: Sequence[Tenure], limit: int, cursor: str | None
+    sources: Sources,
+    tenures: Sequence[Tenure],
+    left_out: frozenset[str],
+    limit: int,
+    cursor: str | None,
 ) -> Page[ExecutionRow]:
-    """One page of the executions of all periods, newest first; the periods share one cursor."""
+    """One page of the executions of all periods, newest first, without those of the jobs that are
+    left out; the periods share one cursor.
+    """
+    written = partial(sources.catalogue.executions, hidden=left_out)
     pages = [
-        sources.catalogue.executions(
-            target=tenure.dataset, at=tenure.until, limit=limit, cursor=cursor
-        )
+        written(target=tenure.dataset, at=tenure.until, limit=limit, cursor=cursor)
         for tenure in tenures
     ]
     held = [
@@ -163,15 +177,13 @@ def _written(
     )
     shown = held[:limit]
     following = write_cursor(EXECUTIONS, shown[-1].at, shown[-1].id) if more else None
-    total = sum(page.total for page in pages) - sum(_earlier(sources, tenure) for tenure in tenures)
-    return Page(tuple(shown), total, following)
-
-
-def _earlier(sources: Sources, tenure: Tenure) -> int:
-    """The number of executions under this name before the table had it."""
-    if tenure.since is None:
-        return 0
-    return sources.catalogue.executions(target=tenure.dataset, at=tenure.since, limit=1).total
+    # Those under a name before the table had it are none of its own.
+    earlier = sum(
+        written(target=tenure.dataset, at=tenure.since, limit=1).total
+        for tenure in tenures
+        if tenure.since is not None
+    )
+    return Page(tuple(shown), sum(page.total for page in pages) - earlier, following)
 
 
 def _marked(view: ExecutionView, dataset: str, former: Collection[str]) -> ExecutionView:

@@ -223,7 +223,7 @@ def _listed(
     ids = [row.id for row in rows]
     times = History(sources.catalogue).writes.last(ids, at)
     written = _rows_written(sources, ids, at)
-    owners = owners_of(ids, labels.DATASET, sources.catalogue, at)
+    owners = owners_of(sources, ids, labels.DATASET, at)
     for row in rows:
         item = _dataset_item(sources, row, times.get(row.id))
         own = {field.name: getattr(item, field.name) for field in fields(item)}

@@ -1,8 +1,8 @@
 """Facets of jobs and datasets at a time: owners, code, versions, quality.
 
-The newest facet of a name is in force, and the newest of each check, whatever job made it. The
-shapes are pure (``openlineage.descriptions``, ``openlineage.quality``); this module asks the
-catalogue.
+The newest facet of a name is in force, and the newest of each check, whatever visible job made it
+(``Sources.facets``). The shapes are pure (``openlineage.descriptions``, ``openlineage.quality``);
+this module asks the catalogue.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from graph_model.governance.quality_rules import rule_checks
 from graph_model.picture.view import CheckView, JobReference, QualityMark
 from graph_model.producers.openlineage.events.facets import ENVELOPE
 from graph_model.producers.openlineage.quality import Check, Quality, State, judge, read_check
-from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.pages import Page
 from graph_model.values import iso
 
@@ -140,13 +139,13 @@ class DatasetFacets:
 
 def job_facets(sources: Sources, job: str, at: int | None) -> JobFacets:
     """The facets of a job (an id)."""
-    views = _views(sources, sources.catalogue.facets.newest((job,), "job", at))
+    views = _views(sources, sources.facets.newest((job,), "job", at))
     return JobFacets(describe_job(_in_force(views)), _shown(views))
 
 
 def dataset_facets(sources: Sources, dataset: str, at: int | None) -> DatasetFacets:
     """The facets of a dataset (an id)."""
-    facets = sources.catalogue.facets
+    facets = sources.facets
     force = [row for kind in _DATASET_KINDS for row in facets.newest((dataset,), kind, at)]
     recent = {
         (kind, name): facets.recent(dataset, kind, name, at, _HISTORY_SHOWN)
@@ -181,9 +180,9 @@ def facets_in_force(
     ``writers`` names for it, else of one that sent another facet.
     """
     kinds = _DATASET_KINDS if kind == "dataset" else (kind,)
-    listed = [row for own in kinds for row in sources.catalogue.facets.newest(entities, own, at)]
+    listed = [row for own in kinds for row in sources.facets.newest(entities, own, at)]
     rows = [row for row in listed if not row.deleted]
-    texts = sources.catalogue.facets.bodies({row.digest for row in rows})
+    texts = sources.facets.bodies({row.digest for row in rows})
     subjects = {row.entity: row.subject for row in rows} | dict(writers or {})
     sent = sent_facets(sources, {*subjects.values(), *(row.subject for row in rows)})
     shown: dict[str, dict[str, Any]] = {}
@@ -226,19 +225,17 @@ def facet_history(
 ) -> Page[FacetView]:
     """The history of one facet of a dataset or a job (an id), newest first, with whole bodies."""
     sources = open_known(sources, entity_kind, entity)
-    page = sources.catalogue.facets.history(
-        entity, kind=kind, name=name, at=at, limit=limit, cursor=cursor
-    )
+    page = sources.facets.history(entity, kind=kind, name=name, at=at, limit=limit, cursor=cursor)
     return Page(_views(sources, page.items, whole=True), page.total, page.next)
 
 
 def owners_of(
-    entities: Collection[str], kind: str, catalogue: Catalogue, at: int | None
+    sources: Sources, entities: Collection[str], kind: str, at: int | None
 ) -> dict[str, tuple[str, ...]]:
     """The owners in OpenLineage's ownership facets, by dataset or job."""
-    newest = catalogue.facets.newest(entities, kind, at) if entities else ()
+    newest = sources.facets.newest(entities, kind, at) if entities else ()
     rows = [row for row in newest if row.name == _OWNERSHIP and not row.deleted]
-    bodies = catalogue.facets.bodies({row.digest for row in rows})
+    bodies = sources.facets.bodies({row.digest for row in rows})
     by_entity: dict[str, tuple[str, ...]] = {}
     for row in rows:
         facet = json.loads(bodies.get(row.digest, "null"))
@@ -252,9 +249,8 @@ def nodes_of_owner(sources: Sources, kind: str, owner: str, at: int | None) -> f
     """The datasets or jobs (ids, hidden ones too) of this owner, in any case: by their ownership
     facet or by a classification of theirs.
     """
-    wanted, catalogue = owner.casefold(), sources.catalogue
-    entities = catalogue.facets.entities(kind, _OWNERSHIP)
-    reported = owners_of(entities, kind, catalogue, at)
+    wanted = owner.casefold()
+    reported = owners_of(sources, sources.facets.entities(kind, _OWNERSHIP), kind, at)
     assigned = sources.governance.assigned.items()
     return frozenset(
         (
@@ -280,14 +276,15 @@ def quality_marks(
 
 def _checks(sources: Sources, datasets: Collection[str], at: int | None) -> dict[str, list[Check]]:
     """Every check in force: the newest result of each, from any job."""
-    rows = sources.catalogue.facets.checks(datasets, at)
+    rows = sources.facets.checks(datasets, at)
     bodies = _bodies(sources, rows)
     checks: dict[str, list[Check]] = {}
     for row in rows:
         check = read_check(bodies[row.digest], row.at, row.job)
         checks.setdefault(row.entity, []).append(check)
     rules = sources.governance.quality_rules
-    for dataset, checks_of in rule_checks(rules, datasets, at, sources.catalogue).items():
+    verdicts = rule_checks(rules, datasets, at, sources.catalogue, sources.hidden)
+    for dataset, checks_of in verdicts.items():
         checks.setdefault(dataset, []).extend(checks_of)
     return checks
 
@@ -306,7 +303,7 @@ def _quality_page(sources: Sources, dataset: str, at: int | None) -> QualityPage
 
 def _results(sources: Sources, dataset: str, at: int | None) -> Mapping[str, list[Check]]:
     """By key the newest results of each check, newest first, whatever job made it."""
-    facets = sources.catalogue.facets
+    facets = sources.facets
     page = facets.history(dataset, kind=CHECK, at=at, limit=_RESULTS_READ)
     rows = [row for row in page.items if not row.deleted]
     bodies = _bodies(sources, rows)
@@ -332,7 +329,7 @@ def cut_bodies(bodies: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ..
 def _views(
     sources: Sources, rows: Sequence[FacetRow], *, whole: bool = False
 ) -> tuple[FacetView, ...]:
-    texts = sources.catalogue.facets.bodies({row.digest for row in rows if not row.deleted})
+    texts = sources.facets.bodies({row.digest for row in rows if not row.deleted})
     jobs = job_references(sources, {row.job for row in rows})
     runs = {row.subject: row for row in sources.catalogue.runs.of_subjects(_subjects(rows))}
     return tuple(
@@ -341,7 +338,7 @@ def _views(
 
 
 def _bodies(sources: Sources, rows: Iterable[FacetRow]) -> dict[str, Mapping[str, Any]]:
-    texts = sources.catalogue.facets.bodies({row.digest for row in rows if not row.deleted})
+    texts = sources.facets.bodies({row.digest for row in rows if not row.deleted})
     return {digest: json.loads(text) for digest, text in texts.items()}
 
 

@@ -656,7 +656,7 @@ def _members(sources: Sources, failures: Iterable[FailedJob]) -> dict[str, Faili
     newest = catalogue.last_executions(failing, None)
     good = catalogue.last_completed(failing, None)
     first = catalogue.first_failures({(job, good[job].at if job in good else 0) for job in failing})
-    owners = owners_of(failing, "job", catalogue, None)
+    owners = owners_of(sources, failing, "job", None)
     return {
         job: FailingJob(
             job=job_reference(failure.job),

@@ -102,9 +102,7 @@ def jobs(
         order=order,
         now=now,
     )
-    owners = owners_of(
-        [summary.job.id for summary in page.items], labels.JOB, sources.catalogue, at
-    )
+    owners = owners_of(sources, [summary.job.id for summary in page.items], labels.JOB, at)
     items = tuple(_job_item(summary, owners, rhythms) for summary in page.items)
     return Page(items, page.total, page.next)
 

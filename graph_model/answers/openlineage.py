@@ -247,7 +247,7 @@ def sent_facets(sources: Sources, subjects: Collection[str]) -> dict[str, SentFa
     """Per subject (of ``RunRow``, ``ExecutionRow`` or ``FacetRow``) what its events say, read from
     the journal, once for an answer; without events that name something hidden.
     """
-    wanted, known = set(subjects), sources.sent.setdefault(sources.governance.hidden, {})
+    wanted, known = set(subjects), sources.sent.setdefault(_never_shown(sources), {})
     if new := wanted - known.keys():
         known |= dict.fromkeys(new) | _read_facets(sources, new)
     return {subject: sent for subject in wanted if (sent := known[subject]) is not None}
@@ -307,7 +307,7 @@ def _visible(sources: Sources, documents: Iterable[StoredDocument]) -> Iterator[
 
 def _shown(sources: Sources, documents: Iterable[StoredDocument]) -> Iterator[StoredDocument]:
     kept = [document for document in documents if not document.damage]
-    hidden = sources.governance.hidden
+    hidden = _never_shown(sources)
     jobs: dict[str, str] = {}
     if hidden and kept:
         rows = sources.catalogue.runs.of_subjects({document.subject for document in kept})
@@ -318,6 +318,11 @@ def _shown(sources: Sources, documents: Iterable[StoredDocument]) -> Iterator[St
         )
         if not named:
             yield document
+
+
+def _never_shown(sources: Sources) -> frozenset[str]:
+    """What is hidden from this question, and from everybody: an admin opens no event."""
+    return sources.hidden | sources.governance.hidden
 
 
 def _names(sources: Sources, document: StoredDocument, hidden: Collection[str]) -> bool:

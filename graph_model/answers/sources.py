@@ -22,7 +22,7 @@ from graph_model.governance.statements import NOTHING, Governance
 from graph_model.lineage import Lineage, Partial, Structure
 from graph_model.naming import Rules
 from graph_model.producers.registry import PRODUCERS, Producers
-from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue import Catalogue, FacetRecords
 from graph_model.stores.graph import Graph, GraphReader
 from graph_model.stores.journal import Journal
 
@@ -66,6 +66,11 @@ class Sources:
     time_limit_ms: int = 0
     now: int = 0
     sent: dict[frozenset[str], dict[str, Any]] = field(default_factory=dict, compare=False)
+
+    @property
+    def facets(self) -> FacetRecords:
+        """The facets that visible jobs sent, and those of events about a dataset alone."""
+        return self.catalogue.facets.without(self.hidden)
 
     @property
     def references(self) -> References:

@@ -19,7 +19,7 @@ from graph_model.errors import InvalidDocument
 from graph_model.facts import READER, DatasetRow
 from graph_model.governance.fields import check_fields, check_name, read_note
 from graph_model.producers.openlineage.quality import Check, judge
-from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue import Catalogue, FacetRecords
 from graph_model.stores.catalogue_values import RunFacet
 from graph_model.values import batched
 
@@ -141,15 +141,18 @@ def without_rule(rules: Iterable[QualityRule], name: str) -> tuple[QualityRule, 
 
 
 def rule_checks(
-    rules: Iterable[QualityRule], datasets: Collection[str], at: int | None, catalogue: Catalogue
+    rules: Iterable[QualityRule],
+    datasets: Collection[str],
+    at: int | None,
+    catalogue: Catalogue,
+    hidden: Collection[str],
 ) -> dict[str, list[Check]]:
     """Per dataset the checks, rule by rule, of the newest run of each logical plan that wrote
-    it, and of the newest run that only read.
+    it, and of the newest run that only read; without those of ``hidden`` jobs (ids).
     """
     listed = tuple(rules)
-    return _judged(
-        listed, _reported_facets({rule.facet for rule in listed}, datasets, at, catalogue)
-    )
+    names = {rule.facet for rule in listed}
+    return _judged(listed, _reported_facets(names, datasets, at, catalogue, hidden))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,28 +164,31 @@ class _ReportedFacets:
 
 
 def _reported_facets(
-    names: Collection[str], datasets: Collection[str], at: int | None, catalogue: Catalogue
+    names: Collection[str],
+    datasets: Collection[str],
+    at: int | None,
+    catalogue: Catalogue,
+    hidden: Collection[str] = (),
 ) -> _ReportedFacets:
     """The facets of these names of the runs that wrote, or only read, last; without a name nothing
     is asked.
     """
     if not names:
         return _ReportedFacets()
-    facets = (
-        *catalogue.run_facets(datasets, names, at),
-        *_of_readers(datasets, names, at, catalogue),
-    )
+    written = catalogue.run_facets(datasets, names, at)
+    read = _of_readers(datasets, names, at, catalogue.facets.without(hidden))
+    facets = (*(facet for facet in written if facet.job not in hidden), *read)
     texts = catalogue.facets.bodies({facet.digest for facet in facets})
     return _ReportedFacets(facets, {digest: json.loads(text) for digest, text in texts.items()})
 
 
 def _of_readers(
-    datasets: Collection[str], names: Collection[str], at: int | None, catalogue: Catalogue
+    datasets: Collection[str], names: Collection[str], at: int | None, facets: FacetRecords
 ) -> Iterable[RunFacet]:
     """The newest facet of a run that only read a dataset, of any job."""
     return (
         RunFacet(row.entity, row.job, row.at, row.name, row.digest)
-        for row in catalogue.facets.newest(datasets, READER, at)
+        for row in facets.newest(datasets, READER, at)
         if row.name in names and not row.deleted
     )
 

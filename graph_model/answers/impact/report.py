@@ -314,8 +314,7 @@ def _gather(
         job_runs=catalogue.last_executions(jobs, at),
         writes=catalogue.last_writers(datasets, at),
         readers=_readers(answers),
-        owners=owners_of(datasets, "dataset", catalogue, at)
-        | owners_of(jobs, "job", catalogue, at),
+        owners=owners_of(sources, datasets, "dataset", at) | owners_of(sources, jobs, "job", at),
         declared=declared_steps(answers, catalogue),
         of_metadata=metadata_steps(answers),
         hidden=sources.hidden,

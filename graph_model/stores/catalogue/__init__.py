@@ -24,5 +24,6 @@ In reading order:
 """
 
 from graph_model.stores.catalogue.catalogue import Catalogue, Generations
+from graph_model.stores.catalogue.facets import FacetRecords
 
-__all__ = ["Catalogue", "Generations"]
+__all__ = ["Catalogue", "FacetRecords", "Generations"]

@@ -52,7 +52,14 @@ from graph_model.stores.catalogue.tables import (
     schema_uses,
 )
 from graph_model.stores.catalogue_values import PlanSpan, Writer
-from graph_model.stores.database import StoredId, StoredText, chunks, count_rows
+from graph_model.stores.database import (
+    StoredId,
+    StoredText,
+    chunks,
+    count_rows,
+    in_list,
+    none_of,
+)
 from graph_model.stores.pages import EXECUTIONS, Page, checked_limit, read_cursor, write_cursor
 
 _SEEKS_A_STATEMENT: Final = 20
@@ -74,10 +81,12 @@ class ExecutionHistory(CatalogueReader):
         plan_id: str | None = None,
         state: str | None = None,
         at: int | None = None,
+        hidden: Collection[str] = (),
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[ExecutionRow]:
-        """Newest first by (at, id); the given criteria are combined.
+        """Newest first by (at, id); the given criteria are combined. Those of ``hidden`` jobs and
+        datasets (ids) do not count.
 
         An execution or run whose events name its application's run, and not the application, counts
         under the application that other events give for it (``ApplicationRow``).
@@ -89,6 +98,7 @@ class ExecutionHistory(CatalogueReader):
         with self._read() as connection:
             named = [] if run is None else [own.run.in_(names_of_runs(connection, (run,)))]
             chosen = [*given, *named, *until(own.at, at)]
+            chosen += [none_of(end, hidden) for end in (own.job, own.target) if hidden]
             asked = _page(chosen, checked_limit(limit) + 1, cursor)
             listed = [ExecutionRow(*row) for row in connection.execute(asked)]
             rows = under_applications(connection, listed)
@@ -227,12 +237,14 @@ class ExecutionHistory(CatalogueReader):
             states |= dict(self._rows_for(_states(), running, now=now if at is None else at))
         return states
 
-    def last_writers(self, targets: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
+    def last_writers(
+        self, targets: Collection[str], at: int | None, hidden: Collection[str] = ()
+    ) -> dict[str, ExecutionRow]:
         """Per dataset its newest completed ``write`` execution by (at, id), without writes to
-        branches.
+        branches and those of ``hidden`` jobs (ids).
         """
         with self._read() as connection:
-            return newest_executions(connection, "target", targets, at, only="main")
+            return newest_executions(connection, "target", targets, at, only="main", hidden=hidden)
 
     def last_writes(self, targets: Collection[str], at: int | None) -> dict[str, int]:
         """The times of ``last_writers``.
@@ -523,28 +535,36 @@ def newest_executions(
     at: int | None,
     *,
     only: Only,
+    hidden: Collection[str] = (),
 ) -> dict[str, ExecutionRow]:
-    """Per value of the column its newest execution by (at, id), among those that count."""
-    rows = rows_for(connection, _newest_executions(column, only), values, at)
+    """Per value of the column its newest execution by (at, id), among those that count and are not
+    of a ``hidden`` job (an id).
+    """
+    asked = _newest_executions(column, only, is_hiding=bool(hidden))
+    rows = rows_for(connection, asked, values, at, **({"hidden": hidden} if hidden else {}))
     newest = {row[-1]: ExecutionRow(*row[:-1]) for row in rows}
     return dict(zip(newest, under_applications(connection, newest.values()), strict=True))
 
 
 @made_once
-def _newest_executions(column: str, only: Only) -> sa.Select[Any]:
+def _newest_executions(column: str, only: Only, *, is_hiding: bool) -> sa.Select[Any]:
     asked = input_column()
-    newest = newest_id(column, asked, only)
+    newest = newest_id(column, asked, only, is_hiding=is_hiding)
     return sa.select(executions, asked.c.value).join_from(
         asked, executions, executions.c.id == newest
     )
 
 
-def newest_id(column: str, asked: sa.CTE, only: Only) -> Any:
-    """The id of the newest execution of each given value, as a subquery."""
+def newest_id(column: str, asked: sa.CTE, only: Only, *, is_hiding: bool = False) -> Any:
+    """The id of the newest execution of each given value, as a subquery; ``is_hiding``: of a job
+    that is none of those in the parameter ``hidden``.
+    """
     seen = executions.alias("seen").c
+    shown = (sa.not_(in_list(seen.job, "hidden")),) if is_hiding else ()
+    chosen = (*_condition_of(seen, only), *shown)
     return (
         sa.select(seen.id)
-        .where(seen[column] == asked.c.value, *_condition_of(seen, only), until_input(seen.at))
+        .where(seen[column] == asked.c.value, *chosen, until_input(seen.at))
         .order_by(seen.at.desc(), seen.id.desc())
         .limit(1)
         .scalar_subquery()

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
+from sqlalchemy.engine import Connection, Engine
 
 from graph_model import labels
 from graph_model.facts import CHECK, DESCRIBED, READER, FacetRow, RunRow, SchemaRow, SchemaUseRow
@@ -42,7 +42,7 @@ from graph_model.stores.catalogue.tables import (
     schemas,
 )
 from graph_model.stores.catalogue_values import Rows, RunFacet
-from graph_model.stores.database import StoredText, chunks, count_rows
+from graph_model.stores.database import StoredText, chunks, count_rows, in_list, none_of
 from graph_model.stores.pages import Page, checked_limit
 
 _BODIES: Final = prepared(sa.select(facet_bodies).where(is_input(facet_bodies.c.id)))
@@ -149,7 +149,19 @@ def _by_start(row: RunRow) -> tuple[int, str]:
 
 
 class FacetRecords(CatalogueReader):
-    """Facets of datasets, jobs, logical plans and runs."""
+    """Facets of datasets, jobs, logical plans and runs; those that ``hidden`` jobs (ids) sent count
+    for nothing.
+    """
+
+    def __init__(
+        self, engine: Engine, held: Connection | None = None, hidden: Collection[str] = ()
+    ) -> None:
+        super().__init__(engine, held)
+        self._hidden = hidden
+
+    def without(self, hidden: Collection[str]) -> FacetRecords:
+        """The same facets without those that these jobs (ids; others are ignored) sent."""
+        return FacetRecords(self._engine, self._held, hidden)
 
     def newest(self, entities: Collection[str], kind: str, at: int | None) -> tuple[FacetRow, ...]:
         """Per entity and name the newest facet of a kind, or its deletion; by entity and name.
@@ -185,7 +197,9 @@ class FacetRecords(CatalogueReader):
         )
 
     def _newest(self, entities: Collection[str], kind: str, at: int | None) -> Iterable[FacetRow]:
-        rows = self._rows_for(_newest_of_kind(), entities, at, fixed=kind)
+        hidden = {"hidden": self._hidden} if self._hidden else {}
+        asked = _newest_of_kind(is_hiding=bool(hidden))
+        rows = self._rows_for(asked, entities, at, fixed=kind, **hidden)
         return [FacetRow(*row) for row in rows]
 
     def recent(
@@ -193,9 +207,10 @@ class FacetRecords(CatalogueReader):
     ) -> tuple[FacetRow, ...]:
         """The newest facets of one name, newest first; the cost depends on the limit alone."""
         columns = facets.c
-        chosen = (columns.entity == entity, columns.kind == kind, columns.name == name)
+        chosen = [columns.entity == entity, columns.kind == kind, columns.name == name]
         order = [columns[field].desc() for field in ("at", "subject", "digest", "job")]
-        asked = sa.select(facets).where(*chosen, *until(columns.at, at)).order_by(*order)
+        chosen += [*until(columns.at, at), *self._visible()]
+        asked = sa.select(facets).where(*chosen).order_by(*order)
         with self._read() as connection:
             rows = connection.execute(asked.limit(checked_limit(limit)))
             return tuple(FacetRow(*row) for row in rows)
@@ -214,7 +229,7 @@ class FacetRecords(CatalogueReader):
         InvalidReference.
         """
         columns = facets.c
-        chosen = [columns.entity == entity, *until(columns.at, at)]
+        chosen = [columns.entity == entity, *until(columns.at, at), *self._visible()]
         chosen.append(columns.kind.not_in(_CONTENTS) if kind is None else columns.kind == kind)
         chosen += [] if name is None else [columns.name == name]
         names = ("at", "kind", "name", "subject", "digest", "job")
@@ -224,16 +239,21 @@ class FacetRecords(CatalogueReader):
             total = count_rows(connection, facets, chosen)
         return Page(tuple(FacetRow(*row) for row in rows), total, following)
 
+    def _visible(self) -> tuple[sa.ColumnElement[bool], ...]:
+        return (none_of(facets.c.job, self._hidden),) if self._hidden else ()
+
     def bodies(self, digests: Collection[str]) -> dict[str, str]:
         """Per digest the facet's content as JSON."""
         return dict(self._rows_for(_BODIES, digests))
 
 
 @made_once
-def _newest_of_kind() -> sa.Select[Any]:
-    """Per entity and name its newest rows, of those of the kind ``fixed``.
+def _newest_of_kind(*, is_hiding: bool) -> sa.Select[Any]:
+    """Per entity and name its newest rows, of those of the kind ``fixed``, without those of the
+    jobs ``hidden``.
 
-    A seek for each pair, whatever number of rows holds it.
+    A seek for each pair, whatever number of rows holds it; behind it the rows of hidden jobs that
+    are newer are read.
     """
     kind: sa.ColumnElement[str] = sa.bindparam("fixed", type_=StoredText(), required=True)
     listed, seen = facets.alias("listed").c, facets.alias("seen").c
@@ -245,6 +265,7 @@ def _newest_of_kind() -> sa.Select[Any]:
             seen.kind == kind,
             seen.name == pairs.c.second,
             until_input(seen.at),
+            *_sent_by_others(seen.job, is_hiding),
         )
         .scalar_subquery()
     )
@@ -252,7 +273,14 @@ def _newest_of_kind() -> sa.Select[Any]:
     newest = sa.select(pairs.c.first, pairs.c.second, latest.label("at")).cte("newest")
     own = facets.c
     same = (own.entity == newest.c.first, own.kind == kind, own.name == newest.c.second)
-    return sa.select(facets).join_from(newest, facets, sa.and_(*same, own.at == newest.c.at))
+    asked = sa.select(facets).join_from(newest, facets, sa.and_(*same, own.at == newest.c.at))
+    return asked.where(*_sent_by_others(own.job, is_hiding))
+
+
+def _sent_by_others(
+    job: sa.ColumnElement[str], is_hiding: bool
+) -> tuple[sa.ColumnElement[bool], ...]:
+    return (sa.not_(in_list(job, "hidden")),) if is_hiding else ()
 
 
 def _preference(row: FacetRow) -> tuple[str, str]:

@@ -74,7 +74,9 @@ class HeldFacet(NamedTuple):
 
 
 class Search(CatalogueReader):
-    """Search by name; ``hidden`` are ids of datasets and jobs that are left out."""
+    """Search by name; ``hidden`` are ids of datasets and jobs that are left out, and what these
+    jobs say of others.
+    """
 
     def facets_holding(
         self, words: Collection[str], hidden: Collection[str] = (), *, limit: int
@@ -147,7 +149,7 @@ def _telling(words: int) -> sa.ColumnElement[bool]:
 def _held_facets(words: int, is_hiding: bool) -> sa.CompoundSelect[Any]:
     holding = sa.select(facet_texts.c.digest).where(_telling(words))
     parts = [
-        _held(kind, table, name, holding).where(*_visible(table.c.id, is_hiding))
+        _held(kind, table, name, holding, is_hiding).where(*_visible(table.c.id, is_hiding))
         for (kind, table), names in _TELLING.items()
         for name in names
     ]
@@ -155,10 +157,13 @@ def _held_facets(words: int, is_hiding: bool) -> sa.CompoundSelect[Any]:
     return sa.union_all(*parts).order_by("kind", "entity", "name").limit(limit)
 
 
-def _held(kind: str, table: sa.Table, name: str, holding: sa.Select[Any]) -> sa.Select[Any]:
+def _held(
+    kind: str, table: sa.Table, name: str, holding: sa.Select[Any], is_hiding: bool
+) -> sa.Select[Any]:
     own = facets.alias("own").c
     order = [own[field].desc() for field in ("at", "subject", "digest")]
-    of_name = (own.entity == table.c.id, own.kind == kind, own.name == name)
+    of_name = [own.entity == table.c.id, own.kind == kind, own.name == name]
+    of_name += _visible(own.job, is_hiding)
     newest = sa.select(own.digest).where(*of_name).order_by(*order).limit(1).correlate(table)
     body = facet_bodies.c
     return (

@@ -301,7 +301,7 @@ def _packed_on_postgresql(element: PackedId, compiler: SQLCompiler, **options: A
     return compiler.process(element.clauses, **options)
 
 
-def in_list(column: sa.Column[Any], name: str) -> sa.ColumnElement[bool]:
+def in_list(column: sa.ColumnElement[Any], name: str) -> sa.ColumnElement[bool]:
     """``column IN (…)`` for the list bound to ``name``, of texts or of whole numbers.
 
     A list of any length is one parameter of the same statement. An expanding parameter is spelled
@@ -310,12 +310,12 @@ def in_list(column: sa.Column[Any], name: str) -> sa.ColumnElement[bool]:
     return column.in_(_cells(sa.bindparam(name, type_=_JsonList()), column))
 
 
-def none_of(column: sa.Column[Any], values: Collection[Any]) -> sa.ColumnElement[bool]:
+def none_of(column: sa.ColumnElement[Any], values: Collection[Any]) -> sa.ColumnElement[bool]:
     """``column NOT IN (…)`` for these texts or whole numbers: one parameter, as in ``in_list``."""
     return column.not_in(_cells(sa.bindparam(None, [*values], type_=_JsonList()), column))
 
 
-def _cells(listed: sa.BindParameter[Any], column: sa.Column[Any]) -> sa.Select[Any]:
+def _cells(listed: sa.BindParameter[Any], column: sa.ColumnElement[Any]) -> sa.Select[Any]:
     """The elements of a list as rows of the kind of a column."""
     rows = JsonRows(listed).table_valued("value")
     cell = JsonCell(rows.c.value, sa.literal_column("0"))

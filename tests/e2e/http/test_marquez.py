@@ -571,6 +571,7 @@ def test_facets_that_were_read_are_not_those_of_a_question_that_hides_more(
     assert sent_facets(sources, (subject,))[subject].run == {"own": {"k": 1}}
     governance = replace(sources.governance, hidden=frozenset((job,)))
     assert sent_facets(replace(sources, governance=governance), (subject,)) == {}
+    assert sent_facets(replace(sources, hidden=frozenset((job,))), (subject,)) == {}
 
 
 def test_a_silent_run_is_listed_as_aborted(small: tuple[SmallHeadwater, FlaskClient]) -> None:
