@@ -244,9 +244,11 @@ def find_node(sources: Sources, text: str) -> Node:
     """The node of an id. Raises NotFound."""
     bare, marked, version = text.rpartition("#")
     if marked:
-        plan = key_of(labels.LOGICAL_PLAN, version)
-        rows = sources.catalogue.executions_of((key_of(labels.EXECUTION, version),)) or (
-            *sources.catalogue.last_of_plans((plan,), None).values(),
+        plan, known = key_of(labels.LOGICAL_PLAN, version), sources.catalogue
+        rows = (
+            known.executions_of((key_of(labels.EXECUTION, version),))
+            or (*known.last_of_plans((plan,), None).values(),)
+            or known.executions(logical_plan=plan, limit=1).items  # none of it completed
         )
         if rows and sources.hidden.isdisjoint((rows[0].job, rows[0].target)):
             return replace(_find(sources, bare, rows[0].at), versioned=True)

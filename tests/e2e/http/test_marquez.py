@@ -611,6 +611,17 @@ def test_a_job_has_the_kind_and_the_parent_that_its_events_tell(
     assert str(UUID(job["currentVersion"])) == job["currentVersion"]
 
 
+@pytest.mark.parametrize("ended", ["FAIL", "ABORT", "RUNNING"])
+def test_the_version_of_a_job_that_never_completed_is_a_node(
+    small: tuple[SmallHeadwater, FlaskClient], ended: str
+) -> None:
+    made, client = small
+    told(made, copied("a/raw", "b", 1), {**copied("b", "c", 2), "eventType": ended})
+    current = get(client, "/namespaces/etl/jobs/to%20c")["currentVersion"]
+    reply = get(client, "/column-lineage", nodeId=f"job:etl:to c#{current}")
+    assert reply["partial"] is None
+
+
 def test_a_job_that_was_only_declared_has_no_run(
     small: tuple[SmallHeadwater, FlaskClient],
 ) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import signal
 import socket
 import socketserver
@@ -15,8 +16,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import boto3
 import hypothesis
@@ -24,6 +26,8 @@ import pytest
 from botocore.stub import Stubber
 from hypothesis import strategies as st
 
+import collectors.forwarding
+import graph_model.stores.forwarding
 from api import command_line
 from api.http.metrics import Metrics
 from api.serving.storage import DATABASE_FILE, claim
@@ -51,6 +55,7 @@ from graph_model.stores.documents import DocumentKind, Receipt
 from graph_model.stores.forwarding import DeadLetter, ForwardLease, ForwardStates
 from graph_model.stores.journal import Journal
 from tests.builders import PlanBuilder, a_document
+from tests.killing import in_another_process, lines_of
 from tests.recording_server import RecordingServer, recording_server
 
 NOW = 1_772_352_900_000
@@ -824,6 +829,52 @@ def test_a_process_that_is_killed_loses_nothing_and_keeps_the_order_of_each_run(
     for run in ("00", "01", "02"):
         times = [at for own, at in again if own == run]
         assert times == sorted(times)
+
+
+FORWARDING: Final = Path(collectors.forwarding.__file__).parent
+STORED: Final = Path(graph_model.stores.forwarding.__file__)
+#: Lines at which a process is killed, at equal distances; or each (``make test-parts``'s variable).
+KILLS: Final = 10_000 if os.environ.get("HEADWATER_TEST_CRASHES") == "all" else 8
+
+
+def test_a_process_may_be_killed_at_any_line(
+    tmp_path: Path, server: RecordingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is lost, and each run is in order. What had arrived may arrive once more, as it was:
+    a destination that knows an event again has each once.
+    """
+    monkeypatch.setattr("collectors.forwarding.rounds._BATCH", 3)  # several notes
+    filled = Estate(tmp_path / "filled")
+    for number in range(8):
+        filled.take(RUN_EVENT_KIND, run_event(number % 3, number))
+    filled.take_run(a_document())
+    filled.forwarding(ForwardTarget("openlineage", server.url))
+    filled.journal.close()  # no connection crosses a fork
+
+    def send(folder: Path) -> None:
+        threading.settrace(sys.gettrace())  # a connection is a thread
+        estate = Estate(folder)
+        estate.forwarding().run(lambda _: False, once=True)
+        assert estate.states.get("there").position == 10
+        estate.journal.close()
+
+    def attempt(name: str) -> Path:
+        return Path(shutil.copytree(filled.folder, tmp_path / name))
+
+    lines = lines_of(lambda: send(attempt("whole")), (str(FORWARDING), str(STORED)))
+    threading.settrace(None)
+    whole = [one.body for one in server.received]
+    assert (len(whole), len(lines) > 100) == (10, True)
+    for number, line in enumerate(lines[:: max(len(lines) // KILLS, 1)]):
+        server.received.clear()
+        folder = attempt(str(number))
+        assert in_another_process(partial(send, folder), line), line
+        killed = len(server.received)
+        assert not in_another_process(partial(send, folder), None)
+        bodies = [one.body for one in server.received]
+        assert list(dict.fromkeys(bodies)) == whole, line
+        assert bodies[:killed] == whole[:killed], line
+        assert bodies[killed:] == whole[len(whole) - len(bodies) + killed :], line
 
 
 # --- definitions and secrets ---------------------------------------------------------------------
