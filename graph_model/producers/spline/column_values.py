@@ -204,6 +204,12 @@ def struct(names: Sequence[str], members: Sequence[Value]) -> Value:
     return Value(flows, (Struct(tuple(names), tuple(members)),), size=size, depth=depth)
 
 
+def names_built(values: Sequence[Value]) -> tuple[str, ...]:
+    """The fields of the first of these values, if the plan builds it in one way; else ()."""
+    parts = values[0].parts if values else None
+    return parts[0].names if parts and len(parts) == 1 and isinstance(parts[0], Struct) else ()
+
+
 def merged(values: Sequence[Value]) -> Value:
     """Any of these: branches of a union, of a CASE."""
     if len(values) == 1:
@@ -529,10 +535,10 @@ class Valuation:
             names = fields_of(self.plan, function.children[0])
             return self._cast(values[0], function.data_type, names)
         if word == "arrayszip":
-            zipped = self.plan.fields(function.data_type)
-            if len(zipped) == len(values):
-                elements = [stepped(value, TRANSFORMATION) for value in values]
-                return self._built([name for name, _ in zipped], elements)
+            names = tuple(name for name, _ in self.plan.fields(function.data_type))
+            elements = [stepped(value, TRANSFORMATION) for value in values]
+            # Without a type, fields are found by their places.
+            return self._built(names or [str(place) for place in range(len(values))], elements)
         if is_subquery(word) and (text := subplan_text(function)) is not None:
             line = stable(text.split("\n", 1)[0])
             self._gap(labels.SUBQUERY, f"{word}: {line[:_DETAIL]}")
@@ -582,10 +588,12 @@ class Valuation:
         """
         fields = self.plan.fields(data_type)
         changed = stepped(value, TRANSFORMATION)
+        same = [name.casefold() for name, _ in fields] == [name.casefold() for name in former]
         parts: list[ReadColumn | Struct] = []
         for part in changed.parts or ():
             if isinstance(part, ReadColumn):
-                same = [name.casefold() for name, _ in fields] == list(map(str.casefold, former))
+                if not same and len(fields) == len(former) and changed.parts == (part,):
+                    return self._renamed(changed, part, fields, former)
                 known: ReadColumn | Struct | None = part if fields and same else None
             else:
                 known = self._cast_struct(part, fields)
@@ -595,6 +603,21 @@ class Valuation:
         if changed.parts is None:
             return changed
         return Value(changed.flows, tuple(parts), changed.shared, changed.size, changed.depth)
+
+    def _renamed(
+        self,
+        value: Value,
+        part: ReadColumn,
+        fields: Sequence[tuple[str, str]],
+        former: Sequence[str],
+    ) -> Value:
+        """A read struct under other names; those of the structs within it are not compared."""
+        members = []
+        for name, (_, data_type) in zip(former, fields, strict=True):
+            member = column(self.sources, part.attribute, (*part.path, name), part.how)
+            members.append(closed(member.flows) if self.plan.fields(data_type) else member)
+        built = self._built([name for name, _ in fields], members)
+        return Value(value.flows, built.parts, value.shared, built.size, built.depth)
 
     def _cast_struct(self, part: Struct, fields: Sequence[tuple[str, str]]) -> Struct | None:
         if len(part.members) != len(fields):
@@ -614,6 +637,7 @@ class Valuation:
     def _updated(self, function: Function, values: Sequence[Value]) -> Value:
         """``s.withField('c', x).dropFields('b')``: the members of s with c and without b."""
         fields = fields_of(self.plan, function.children[0]) if function.children else ()
+        fields = fields or names_built(values)
         changes = [self.plan.functions.get(child.id) for child in function.children[1:]]
         if not fields or None in changes:
             return closed(union_flows(raised(value.flows, TRANSFORMATION) for value in values))

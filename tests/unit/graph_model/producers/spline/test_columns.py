@@ -585,6 +585,20 @@ def test_a_changed_struct_keeps_the_sources_of_each_field_apart() -> None:
     }
 
 
+def test_a_struct_that_was_changed_twice_has_the_fields_that_both_changes_leave() -> None:
+    """Spark gives a changed struct no type: ``s.withField('more', x).dropFields('bonus')``."""
+    plan = PlanBuilder()
+    pay = plan.struct_type(base="double", bonus="double")
+    read = plan.read("file:/lake/staff", f"pay: {pay}", "rate: double")
+    once = plan.call(
+        "updatefields", read["pay"], with_field(plan, "more", read["rate"]), of="UpdateFields"
+    )
+    dropped = plan.call("dropfield", of="DropField", params={"name": "bonus"})
+    twice = plan.call("updatefields", once, dropped, of="UpdateFields")
+    plan.write(plan.project(read, pay=twice))
+    assert lineage(plan.build()) == {"pay": {"pay.base TRANSFORMATION", "rate TRANSFORMATION"}}
+
+
 def test_a_field_of_a_changed_struct_of_unknown_type_comes_from_all_of_it() -> None:
     plan = PlanBuilder()
     read = plan.read("file:/lake/staff", "pay", "rate")
@@ -1166,31 +1180,30 @@ def test_a_cast_names_the_fields_of_a_struct_by_their_places() -> None:
     ("names", "expected"),
     [
         (("A", "b"), {"s.b AGGREGATION", "s CONDITIONAL"}),
-        (("x", "b"), {"s AGGREGATION"}),  # b may have been called otherwise
+        (("x", "y"), {"s.b AGGREGATION", "s.a CONDITIONAL"}),  # by their places
+        (("b", "a"), {"s.b AGGREGATION", "s.a CONDITIONAL"}),
+        (("b",), {"s AGGREGATION"}),
         ((), {"s AGGREGATION"}),
     ],
 )
-def test_a_cast_of_a_struct_that_was_read_keeps_its_fields_where_their_names_stay(
+def test_a_cast_of_a_struct_that_was_read_keeps_its_fields_by_their_places(
     names: tuple[str, ...], expected: set[str]
 ) -> None:
     plan = PlanBuilder()
     read = plan.read("file:/lake/t", f"s: {plan.struct_type(a='int', b='int')}")
     target = plan.struct_type(**dict.fromkeys(names, "bigint")) if names else "string"
     newest = plan.call("max", plan.call("cast", read["s"], of="Cast", type=target))
-    plan.write(plan.project(read, o=pick(plan, newest, "b", 1)))
+    second = names[1] if len(names) > 1 else "b"
+    plan.write(plan.project(read, o=pick(plan, newest, second, 1)))
     assert lineage(plan.build())["o"] == expected
 
 
-def test_the_structs_of_arrays_zip_have_a_field_of_each_array() -> None:
+@pytest.mark.parametrize("typed", [True, False])
+def test_the_structs_of_arrays_zip_have_a_field_of_each_array(typed: bool) -> None:
     plan = PlanBuilder()
     read = plan.read("file:/lake/t", "a: array<int>", "b: array<int>")
-    zipped = plan.call(
-        "arrays_zip",
-        read["a"],
-        read["b"],
-        of="ArraysZip",
-        type=plan.array_type(plan.struct_type(a="int", b="int")),
-    )
+    element = plan.array_type(plan.struct_type(a="int", b="int")) if typed else None
+    zipped = plan.call("arrays_zip", read["a"], read["b"], of="ArraysZip", type=element)
     first = plan.call("element_at", zipped, plan.literal(1), of="ElementAt")
     most = plan.call("array_max", zipped, of="ArrayMax")
     picked = {"first": pick(plan, first, "b", 1), "most": pick(plan, most, "b", 1)}
