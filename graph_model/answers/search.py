@@ -102,15 +102,19 @@ class _Hits:
 
 def search(sources: Sources, text: str, *, kinds: Collection[str], limit: int) -> SearchAnswer:
     """What holds all words; where nothing does, the words that nothing of any kind holds are left
-    out. A URI is spelled as ingestion spells it (``s3a://…`` finds ``s3://…``).
+    out. A URI is spelled as ingestion spells it (``s3a://…`` finds ``s3://…``). A question for
+    several kinds finds what one for each of them finds.
     """
     answer = _find(sources, text, kinds, limit)
     words = text.split()
     aside: tuple[str, ...] = ()
-    if not answer.items and labels.DATASET in kinds and len(words) == 1:
-        answer = _holder_of(sources, text.strip())
-    if not answer.items and labels.COLUMN in kinds:
-        answer = _columns_of_tables(sources, text, limit)
+    if not any(item.kind in _NAMED for item in answer.items):
+        parts = _holder_of(sources, text.strip()) if len(words) == 1 else _Hits((), 0)
+        parts = parts if parts.items else _columns_of_tables(sources, text, limit)
+        asked = any(item.kind in kinds for item in parts.items)
+        if asked and not _find(sources, text, _NAMED, 1).items:
+            total = parts.total + answer.total
+            answer = replace(answer, items=(*parts.items, *answer.items), total=total)
     if not answer.items and len(words) > 1:
         known = [word for word in words if _find(sources, word, KINDS, 1).items]
         if 0 < len(known) < len(words):

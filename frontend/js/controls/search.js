@@ -55,12 +55,12 @@ export function createSearch({ input, results }, api, listener) {
     if (!q) return close();
     const answer = await api.get('/graph/search', { q, limit: LIMIT, kind: GROUPS.map(([kind]) => kind).join(',') }, 'search');
     if (!answer.ok && answer.stale) return undefined;
-    if (!answer.ok) draw([], answer.error.message);
-    else draw(answer.data.items ?? [], 'Nothing is known by these words.', asideWords(answer.data.setAside));
+    if (!answer.ok) draw([], 0, answer.error.message);
+    else draw(answer.data.items ?? [], answer.data.total, 'Nothing is known by these words.', asideWords(answer.data.setAside));
     return open();
   }
 
-  function draw(items, otherwise, aside = '') {
+  function draw(items, total, otherwise, aside = '') {
     options = [];
     active = -1;
     input.removeAttribute('aria-activedescendant');
@@ -69,7 +69,8 @@ export function createSearch({ input, results }, api, listener) {
       results,
       groups.length > 0 ? [aside && element('p', { class: 'muted nothing', role: 'presentation' }, aside), groups, drawAll()] : element('p', { class: 'muted nothing', role: 'presentation' }, otherwise),
     );
-    listener.announce(groups.length > 0 ? [count(items.length, 'result'), aside].filter(Boolean).join('. ') : otherwise);
+    const told = total > items.length ? `${items.length} of ${count(total, 'result')}` : count(items.length, 'result');
+    listener.announce(groups.length > 0 ? [told, aside].filter(Boolean).join('. ') : otherwise);
   }
 
   /** The last option leads to the page of all results. */

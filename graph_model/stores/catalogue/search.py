@@ -56,6 +56,7 @@ _ROW_OF: Final = {
     labels.JOB: (jobs, jobs.c.namespace + "/" + jobs.c.name),
 }
 KINDS: Final = (labels.DATASET, labels.JOB, labels.COLUMN)
+_EVERY_KIND: Final = tuple(sorted(KINDS))
 
 _TELLING: Final = {
     (labels.DATASET, datasets): ("ownership", "documentation", "tags", "schema"),
@@ -98,7 +99,8 @@ class Search(CatalogueReader):
         self, text: str, *, kinds: Collection[str], limit: int, hidden: Collection[str] = ()
     ) -> Page[Match]:
         """Datasets, jobs and columns whose name holds the words of the text (any case and order);
-        where there is none, with one typing error forgiven in each word of four letters or more.
+        where no kind has any, with one typing error forgiven in each word of four letters or more:
+        what a question for several kinds finds is what one for each finds.
 
         Equal names first, then prefixes of a name or path part, then names with the text as it
         is, then the rest. Within each of these groups datasets and jobs come before columns, of
@@ -124,6 +126,9 @@ class Search(CatalogueReader):
                 values |= _pattern_values(words)
                 names = _found_names(asked, shape, bool(hidden)).rows(connection, values)
                 if names:
+                    break
+                elsewhere = _found_names(_EVERY_KIND, shape, bool(hidden))
+                if asked != _EVERY_KIND and elsewhere.rows(connection, values | {"limit": 1}):
                     break
             matches = tuple(_matches(connection, names, hidden, limit))
             total = len(matches)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from graph_model.answers.search import KINDS
 from tests.e2e.answers.test_reading_jobs import LAKE, Json, dataset, get, job, run, table
 from tests.e2e.small_client import client_of, command
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
@@ -20,6 +21,7 @@ def described() -> Json:
     made["facets"]["schema"]["fields"].append(
         {"name": "amount", "type": "double", "description": "gross, in euros"}
     )
+    made["facets"]["schema"]["fields"].append({"name": "repart", "type": "int"})
     made["facets"] |= {
         "ownership": {"owners": [{"name": "team:sales", "type": "OWNER"}]},
         "documentation": {"description": "One row for each sale in a shop or online."},
@@ -121,6 +123,29 @@ def test_words_that_nothing_holds_are_set_aside_and_those_of_a_text_are_not(
     assert [item["label"] for item in reply["items"]] == ["totals"]
     assert reply["setAside"] == ["nowhere"]
     assert get(client, "/graph/search", q="team:sales totals")["setAside"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "most"),
+    [
+        ("orders", 1), ("report", 1), ("totals", 1), ("ammount", 1), ("orders amount", 1),
+        ("raw.id", 1), (f"{LAKE}/orders/day=2026-03-01/part-0.parquet", 1), ("sales unheard", 1),
+        ("No space", 1), ("nothing of this", 0),
+    ],
+)  # fmt: skip
+def test_a_search_for_all_kinds_finds_what_one_for_each_does(
+    client: FlaskClient, words: str, most: int
+) -> None:
+    """The page of results asks for each kind, the box for all: ``report`` is the name of a job, so
+    that no column is looked for with a typing error.
+    """
+    whole = get(client, "/graph/search", q=words, kind="dataset,job,column,run")
+    each = [get(client, "/graph/search", q=words, kind=kind) for kind in KINDS]
+    assert sum(one["total"] for one in each) == whole["total"] >= most
+    assert {item["id"] for one in each for item in one["items"]} == {
+        item["id"] for item in whole["items"]
+    }
+    assert [one["setAside"] for one in each] == [whole["setAside"]] * len(each)
 
 
 def test_hidden_nodes_are_found_by_none_of_it(headwater: SmallHeadwater) -> None:
