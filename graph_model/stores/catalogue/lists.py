@@ -36,6 +36,7 @@ from graph_model.stores.catalogue.reading import (
     input_column,
     is_doubtful,
     is_input,
+    is_running,
     made_once,
     names_of_runs,
     run_of,
@@ -364,6 +365,8 @@ def _recent(
     chosen = [*until(columns.at, at)] + ([] if of_any_kind else [columns.kind.in_(_KINDS)])
     if state is not None:
         chosen.append(shown_state(columns, now) == state)
+    if state == labels.RUNNING:
+        chosen.append(is_running(columns))  # no other one is shown so: from an index of few
     if doubtful:
         chosen.append(is_doubtful(columns))
     return chosen if job is None else [*chosen, columns.job == job]

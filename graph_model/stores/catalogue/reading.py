@@ -167,6 +167,12 @@ def is_doubtful(of: Any) -> sa.ColumnElement[bool]:
     return doubtful
 
 
+def is_running(of: Any) -> sa.ColumnElement[bool]:
+    """The condition that an execution is one of a run in progress, in the words of its index."""
+    running: sa.ColumnElement[bool] = of.running.op("IS")(sa.literal_column("TRUE"))
+    return running
+
+
 def successful(of: Any, *, writes_only: bool) -> tuple[sa.ColumnElement[bool], ...]:
     """The condition that an execution (``of``: columns of the table or an alias) completed."""
     completed = of.state == labels.COMPLETED

@@ -277,6 +277,7 @@ executions = _table(
     sa.Index("catalogue_executions_by_job_and_run", "job", "run", "at", "application_id"),
     sa.Index("catalogue_executions_by_run", "run", "at"),
     sa.Index("catalogue_executions_by_plan", "plan_id", "at", "execution_plan"),
+    _partial_index("catalogue_executions_running", "at", "id", where="running IS TRUE"),
     # The doubtful ones: of all, and of a job.
     _partial_index("catalogue_executions_doubtful", "at", "id", where="ahead > 0"),
     _partial_index("catalogue_executions_doubtful_by_job", "job", "at", where="ahead > 0"),

@@ -88,6 +88,20 @@ def test_doubtful_executions_are_listed_alone_from_an_index_of_their_own() -> No
     engine.dispose()
 
 
+def test_running_executions_are_listed_and_counted_from_an_index_of_their_own() -> None:
+    engine = open_database("sqlite://")
+    catalogue = Catalogue(engine)
+    rows = [an_execution(f"ex-{n}", at=n, subject=f"of {n}", running=n < 3) for n in range(9)]
+    catalogue.record([*_JOBS, *rows, _run_below("", 2, "ended", ended_at=5)])
+    with recorded_plans(engine) as lines:
+        page = catalogue.recent_executions((), now=6, state="running", limit=1)
+    assert ([one.id for one in page.items], page.total) == (["ex-1"], 2)
+    walked = [line for line in lines if line.startswith("SCAN catalogue_executions")]
+    assert len(walked) == 2
+    assert all(line.endswith("catalogue_executions_running") for line in walked)
+    engine.dispose()
+
+
 def test_words_are_looked_for_in_errors_jobs_applications_and_plans(catalogue: Catalogue) -> None:
     catalogue.clear()
     rows = [
