@@ -22,7 +22,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import islice, pairwise, zip_longest
 from statistics import median_high, median_low
 from typing import Any, Final, NamedTuple
 
@@ -34,6 +34,7 @@ from graph_model.answers.sources import Sources, of_one_state
 from graph_model.facts import DatasetRow, ExecutionRow
 from graph_model.governance.statements import walk_datasets
 from graph_model.lineage import Answer, Lineage, Partial, PlanUse, Question, Reach, Route
+from graph_model.lineage.history.rules import MERGE_WINDOW_MS
 from graph_model.picture.layout import Box, arrange
 from graph_model.picture.view import (
     CheckView,
@@ -580,7 +581,8 @@ class FailedChecks:
 
 @dataclass(frozen=True, slots=True)
 class Incidents:
-    """``failed`` counts the jobs whose newest run failed in the last day, ``running`` executions.
+    """``failed`` counts the jobs whose newest run failed in the last day, ``running`` the runs that
+    go on.
     Slow and small writes and failed checks are those of tables written in the last day among the
     newest ``executions``; ``partial``: the bound, where more were written.
     """
@@ -602,20 +604,23 @@ def incidents(sources: Sources, *, now: int) -> Incidents:
     since = now - _DAY_MS
     catalogue, hidden = sources.catalogue, sources.hidden
     estate = catalogue.estate(hidden, failures=_FAILURES_READ, at=None, since=since)
-    running = catalogue.recent_executions(hidden, state=labels.RUNNING, limit=_MOST_NAMED, now=now)
+    running = catalogue.recent_executions(
+        hidden, state=labels.RUNNING, counted=False, limit=EXECUTIONS_READ, now=now
+    )
+    runs = {(one.job, one.run): one for one in reversed(running.items)}  # a stream's newest report
     recent = catalogue.recent_executions(hidden, counted=False, limit=EXECUTIONS_READ, now=now)
     written = {
         execution.target: None
         for execution in recent.items
         if execution.target and execution.at > since
     }
-    cut = recent.next is not None and recent.items[-1].at > since
+    cut = running.next is not None or (recent.next is not None and recent.items[-1].at > since)
     slow, small = _unusual(sources, written, since)
     return Incidents(
         failed=estate.failed_since,
         incidents=_grouped(sources, [failure for failure in estate.failures if failure.at > since]),
-        running=running.total,
-        running_jobs=_running(sources, running.items),
+        running=len(runs),
+        running_jobs=_running(sources, list(runs.values())[: -_MOST_NAMED - 1 : -1]),
         slow=slow,
         small=small,
         checks=_failed_checks(sources, written),
@@ -739,7 +744,7 @@ def _unusual(
 ) -> tuple[tuple[UnusualWrite, ...], tuple[UnusualWrite, ...]]:
     """The slow and the small writes among the newest of these tables."""
     writes = sources.catalogue.newest_writes_of(written, _COMPARED + 1)
-    newest = [rows for rows in writes.values() if rows[0].at > since]
+    newest = [without_ctas(rows) for rows in writes.values() if rows[0].at > since]
     slow = _outside(newest, _duration_of, is_slow)
     small = _outside(newest, rows_of, is_small)
     named = [row for row, _, _ in (*slow, *small)]
@@ -756,6 +761,20 @@ def _unusual(
         )
 
     return views(slow), views(small)
+
+
+def without_ctas(rows: Sequence[ExecutionRow]) -> list[ExecutionRow]:
+    """Newest first, without the CREATE TABLE AS SELECT whose insert comes next: the insert has the
+    rows and took the time.
+    """
+    return [
+        row
+        for row, before in zip_longest(rows, rows[1:])
+        if before is None
+        or row.command not in labels.CTAS_COMMANDS
+        or row.application_id != before.application_id
+        or row.at - before.at > MERGE_WINDOW_MS
+    ]
 
 
 def _outside(

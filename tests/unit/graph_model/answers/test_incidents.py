@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from graph_model.answers.home import incidents, is_slow, is_small, pattern_of
+from graph_model import labels
+from graph_model.answers.home import incidents, is_slow, is_small, pattern_of, without_ctas
 from graph_model.lineage import Partial
+from tests.contract.rows import an_execution
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 
 HOUR = 3_600_000
@@ -26,8 +28,11 @@ def event(
     error: str = "",
     rows: int = 1_000,
     failed_check: str = "",
+    hour: int = 4,
 ) -> Any:
-    at = f"2026-03-{day:02d}T04:00:00Z"
+    """One that is RUNNING is a stream's."""
+    at = f"2026-03-{day:02d}T{hour:02d}:00:00Z"
+    stream = {"processingType": "STREAMING", "integration": "FLINK"}
     checks = [{"assertion": failed_check, "success": False, "column": "id"}] if failed_check else []
     output = {
         "namespace": "s3://lake",
@@ -45,7 +50,10 @@ def event(
         "job": {
             "namespace": "n",
             "name": job,
-            "facets": {"ownership": {"owners": [{"name": f"team of {job}", "type": "OWNER"}]}},
+            "facets": {
+                "ownership": {"owners": [{"name": f"team of {job}", "type": "OWNER"}]},
+                **({"jobType": stream} if state == "RUNNING" else {}),
+            },
         },
         "inputs": [{"namespace": "s3://lake", "name": one} for one in sources],
         "outputs": [output] if target else [],
@@ -68,7 +76,7 @@ def estate() -> Iterator[SmallHeadwater]:
     events += [event("small", 7, "feed", rows=1_200)]
     events += [event("steady", day, "steady", rows=100_000 + day) for day in range(1, 8)]
     events += [event("checked", 7, "checked", failed_check="not_null")]
-    events += [event("busy", 7, "busy", state="START")]
+    events += [event("busy", 7, "busy", state="RUNNING", hour=hour) for hour in range(4, 9)]
     headwater = small_headwater()
     headwater.accept(*events)
     headwater.project()
@@ -156,6 +164,16 @@ def test_a_write_with_a_small_part_of_the_usual_rows_is_named_with_both_numbers(
     assert (found.dataset.uri, found.value, found.usual) == ("s3://lake/feed", 1_200, 100_000)
 
 
+def test_a_create_table_as_select_is_measured_by_its_insert() -> None:
+    """Spark reports both, the command last, which knows no rows."""
+    own = {"target": "ds-1", "application_id": "app-1"}
+    command = an_execution("c", at=9_000, command=labels.CTAS_COMMANDS[0], **own)
+    insert, other = an_execution("i", at=8_000, **own), an_execution("o", at=5_000, **own)
+    late = command._replace(id="l", at=30_000)
+    rows = [late, command, insert, other]
+    assert [row.id for row in without_ctas(rows)] == ["l", "i", "o"]
+
+
 def test_slow_is_more_than_twice_the_usual_and_a_minute_and_small_less_than_a_quarter() -> None:
     assert not is_slow(2 * HOUR, HOUR)
     assert is_slow(2 * HOUR + 1, HOUR)
@@ -166,7 +184,9 @@ def test_slow_is_more_than_twice_the_usual_and_a_minute_and_small_less_than_a_qu
 
 def test_running_jobs_and_tables_with_failed_checks_are_named(estate: SmallHeadwater) -> None:
     found = incidents(estate.sources, now=NOON)
-    assert (found.running, [one.job.name for one in found.running_jobs]) == (1, ["busy"])
+    assert (found.running, [(one.job.name, one.at) for one in found.running_jobs]) == (
+        1, [("busy", "2026-03-07T08:00:00.000Z")]
+    )  # fmt: skip
     assert [(one.dataset.uri, one.check, one.failures) for one in found.checks] == [
         ("s3://lake/checked", "not_null (id)", 1)
     ]
