@@ -98,6 +98,8 @@ def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
         return [tokens[0], *_cloned(tokens, dialect)[2:]]
     if words[:1] == ["CREATE"]:
         tokens = _cloned(tokens, dialect)
+    if words[:1] == ["CREATE"] and dialect == "mysql":
+        return _without_duplicates(tokens)
     if words[:1] == ["CREATE"] and dialect == "duckdb":
         return _with_query(tokens, dialect)
     if words[:1] == ["MERGE"] and dialect == "oracle":
@@ -303,19 +305,21 @@ def _without_ties(tokens: Sequence[Token]) -> Sequence[Token]:
 
 
 def _with_short_output(tokens: Sequence[Token]) -> Sequence[Token]:
-    """``OUTPUT … INTO dbo.t (a)``: the name of the table as one token, ``"dbo"."t"``."""
+    """``OUTPUT … INTO dbo.t (a)``, ``INTO @t (a)``: the name of the table as one token."""
     words = _keywords(tokens)
     begin = words.index("OUTPUT") if "OUTPUT" in words else len(words)
     place = words.index("INTO", begin) + 1 if "INTO" in words[begin:] else len(words)
-    start = place + (words[place : place + 1] == ["#"])
+    sign = next((token.text for token in tokens[place : place + 1] if token.text in {"#", "@"}), "")
+    start = place + bool(sign)
     end = start + 1
     while words[end : end + 1] == ["."]:
         end += 2
-    if end == place + 1 or end > len(words):
+    alone = sign == "@" and words[end : end + 1] != ["("]
+    if end == place + 1 or end > len(words) or alone:
         return _with_late_output(tokens, words, begin)
     name = ".".join(f'"{token.text}"' for token in tokens[start:end:2])
     if start > place:
-        name = f"#{tokens[start].text}"
+        name = f"{sign}{tokens[start].text}"
     first = tokens[place]
     token = Token(TokenType.VAR, name, first.line, first.col, first.start, tokens[end - 1].end)
     shorter = [*tokens[:place], token, *tokens[end:]]
@@ -330,6 +334,16 @@ def _with_late_output(tokens: Sequence[Token], words: list[str], begin: int) -> 
         return tokens
     last = len(tokens) - (words[-1] == ";")
     return [*tokens[:begin], *tokens[end:last], *tokens[begin:end], *tokens[last:]]
+
+
+def _without_duplicates(tokens: Sequence[Token]) -> Sequence[Token]:
+    """``CREATE TABLE u (k int) IGNORE AS SELECT …`` => ``CREATE TABLE u (k int) AS SELECT …``."""
+    words = _keywords(tokens)
+    place = next((p for p, word in enumerate(words) if word in {"SELECT", "WITH"}), 0)
+    place -= words[place - 1 : place] == ["AS"]
+    if words[2:3] == ["OR"] or words[place - 1 : place] not in (["IGNORE"], ["REPLACE"]):
+        return tokens
+    return [*tokens[: place - 1], *tokens[place:]]
 
 
 def _with_query(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:

@@ -201,7 +201,9 @@ class Statements:
             relation = self._reader.query(clone.this, None, commons)
             self._write(table, self._taken(relation), made=True, temporary=temporary)
         elif isinstance(body, _QUERIES):
-            relation = self._reader.query(body, None, commons).renamed(columns)
+            by_name = node.kind == "TABLE" and self._names.dialect in _COLUMNS_ADDED
+            relation = self._reader.query(body, None, commons)
+            relation = relation if by_name else relation.renamed(columns)
             into = [mark.this for mark in marks if isinstance(mark, exp.ToTableProperty)]
             if into:  # CREATE MATERIALIZED VIEW v TO t
                 self._write(self._name(into[0]), self._taken(relation))
@@ -846,6 +848,8 @@ class Statements:
         return self.made
 
 
+#: CREATE TABLE t (k int) SELECT id AS k, …: the columns of the query are those, or further ones.
+_COLUMNS_ADDED: Final = frozenset({"mysql", "singlestore"})
 #: RETURNING … INTO sets variables elsewhere.
 _OUTPUT_INTO: Final = frozenset({"tsql", "fabric"})
 _QUERIES: Final = (exp.Query, exp.Values, exp.Table, exp.Pivot)
