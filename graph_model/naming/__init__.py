@@ -38,7 +38,7 @@ from graph_model.naming.containment import (
     patterns_of,
     varying_part,
 )
-from graph_model.naming.jdbc import OpenLeaf, query_lineage, without_query
+from graph_model.naming.jdbc import query_lineage, without_query
 from graph_model.naming.partitions import mask_literal, partition_pairs, partition_text, stable_text
 from graph_model.naming.rules import DEFAULT_RULES, JobName, Rules, job_name, rules_digest
 from graph_model.naming.uris import (
@@ -62,7 +62,6 @@ __all__ = [
     "DatasetName",
     "FieldSources",
     "JobName",
-    "OpenLeaf",
     "Rules",
     "SchemaColumn",
     "asset_pair",

@@ -3,36 +3,20 @@
 Only the parts that identify the table stay; logins, time-outs and driver options are removed. A
 query is resolved to the tables that it reads; an unparsable one stays a dataset of its text.
 
-The columns of a query have table columns behind them:
-
-    select e.name, e.salary * 2 as double_pay from emp e join dept d on e.dept = d.id
-
-    name        IDENTITY        emp.name
-    double_pay  TRANSFORMATION  emp.salary    e.salary * 2
-    JOIN        emp.dept, dept.id             e.dept = d.id
-
-``graph_model.sql`` reads the query. There is no schema to ask. A name that stands alone belongs to
-the only table that can have it; where several can, it is open: the schemas that the catalogue has
-when a question is asked decide, and no source is guessed. Names and texts are the query's own, with
-literals of dates masked like those of plans.
+``graph_model.sql`` reads tables and columns of a query, without a schema to ask. Names and texts
+are those of the query, with literals of dates masked like those of plans.
 """
 
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Final, NamedTuple, TypeVar
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Final
 from urllib.parse import unquote
 
-from sqlglot import exp
-from sqlglot.optimizer.scope import traverse_scope
-
-from graph_model import labels
 from graph_model.naming.catalogs import identifier_parts, identifier_text, in_case
-from graph_model.naming.columns import fold
 from graph_model.naming.partitions import (
     mask_literal,
     percent,
@@ -41,13 +25,7 @@ from graph_model.naming.partitions import (
 )
 from graph_model.naming.rules import JdbcDriver, Rules
 from graph_model.regular_expressions import expand_groups, match_whole
-from graph_model.sql import split_name
-from graph_model.sql.names import SqlNames, qualified_name
-from graph_model.sql.parsing import parse
-from graph_model.sql.queries import QueryReader
-from graph_model.sql.scopes import one_of
-from graph_model.sql.values import ColumnValue, Texts, candidates
-from graph_model.sql.values import Flow as NamedFlow
+from graph_model.sql import QueryLineage, read_query, unreadable
 from spark_agent_config import masking
 from spark_agent_config.masking.urls import split_table, user_info_end
 
@@ -358,16 +336,12 @@ def tables_read(text: str, dialect: str, rules: Rules) -> tuple[tuple[str, ...],
     """
     if len(text) > _MAX_QUERY:
         return ()
-    query = text if re.match(r"(?i)\s*(?:select|with)\s", text) else _FROM + text
-    return _parsed(query, dialect, rules.sourceless_tables)
+    return _parsed(_as_query(text), dialect, rules.sourceless_tables)
 
 
 def without_query(uri: str, rules: Rules) -> str:
     """The URI of the database alone, for a query that must not be parsed."""
     return _split_table(masking.mask_uri(uri), rules)[0]
-
-
-_FROM: Final = "select * from "
 
 
 def query_lineage(
@@ -387,67 +361,33 @@ def query_lineage(
     database = locate(printable(url), rules)
     if len(text) > _MAX_QUERY:
         return unreadable(names, f"a query of {len(text):,} characters"), {}
-    query = text if re.match(r"(?i)\s*(?:select|with)\s", text) else _FROM + text
-    dialect = database.driver.dialect
-    parsed = _on_own_stack(lambda: _lineage(query, tuple(names), dialect, rules))
-    lineage = parsed if parsed is not None else unreadable(names, "the query cannot be read")
+    mask = partial(_masked, rules=rules)
+    lineage = read_query(_as_query(text), database.driver.dialect, tuple(names), mask)
+    if lineage is None:
+        return unreadable(names, "the query cannot be read"), {}
     used = {leaf[0] for column in lineage.columns if column for leaf, _ in column.flows}
     used.update(leaf[0] for influence in lineage.influences for leaf in influence.sources)
     used.update(table for opens in lineage.opens for table in opens.among)
     return lineage, {parts: _table_uri(database, parts) for parts in sorted(used)}
 
 
-def _lineage(query: str, names: Sequence[str], dialect: str, rules: Rules) -> QueryLineage | None:
-    try:
-        trees = parse(query, dialect)
-        tree = trees[0] if len(trees) == 1 else None
-        return read_lineage(tree, names, dialect, rules) if isinstance(tree, exp.Query) else None
-    except Exception:  # as for tables: hostile text stays unresolved
-        return None
+def _masked(text: str, rules: Rules) -> str:
+    return str(mask_literal(text, None, rules))
+
+
+def _as_query(text: str) -> str:
+    return text if re.match(r"(?i)\s*(?:select|with)\s", text) else _FROM + text
+
+
+_FROM: Final = "select * from "
 
 
 @lru_cache(maxsize=256)
 def _parsed(query: str, dialect: str, sourceless: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """Parse on a separate stack.
-
-    The parser recurses, and the depth available to it depends on the caller's; the same query must
-    have the same tables in a web request and in a batch job.
-    """
-    return _on_own_stack(lambda: _tables(query, dialect, sourceless)) or ()
-
-
-_Result = TypeVar("_Result")
-
-
-def _on_own_stack(work: Callable[[], _Result]) -> _Result | None:
-    outcome: list[_Result] = []
-    worker = threading.Thread(target=lambda: outcome.append(work()))
-    worker.start()
-    worker.join()
-    return outcome[0] if outcome else None
-
-
-def _tables(query: str, dialect: str, sourceless: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    try:
-        trees = parse(query, dialect)
-        tree = trees[0] if len(trees) == 1 else None
-        if not isinstance(tree, exp.Query):
-            return ()
-        tables = _sources(tree)
-    except Exception:  # hostile text may raise any error in a parser: the query stays unresolved
-        return ()
-    named = {
-        tuple(part for part in (table.catalog, table.db, table.name) if part)
-        for table in tables
-        if isinstance(table.this, exp.Identifier) and not _is_temporary(table.this)
-    }
-    kept = {parts for parts in named if parts and not _is_sourceless(parts, sourceless)}
-    return tuple(sorted(kept)) if len(kept) <= _MAX_TABLES else ()
-
-
-def _is_temporary(name: exp.Identifier) -> bool:
-    """``#t`` and ``##t`` of SQL Server exist for a session only."""
-    return bool(name.args.get("temporary") or name.args.get("global_")) or name.name[:1] == "#"
+    lineage = read_query(query, dialect)
+    reads = lineage.reads if lineage is not None else ()
+    kept = tuple(parts for parts in reads if not _is_sourceless(parts, sourceless))
+    return kept if len(kept) <= _MAX_TABLES else ()
 
 
 def _is_sourceless(parts: tuple[str, ...], sourceless: Collection[str]) -> bool:
@@ -456,175 +396,7 @@ def _is_sourceless(parts: tuple[str, ...], sourceless: Collection[str]) -> bool:
     return ".".join(near) in sourceless or (len(near) == 2 and f"{near[0]}.*" in sourceless)
 
 
-def _sources(tree: exp.Query) -> list[exp.Table]:
-    """Tables that are no CTE: ``with t as (select * from t) …`` reads the real table ``t``."""
-    scopes = traverse_scope(tree)
-    return [
-        source
-        for scope in scopes
-        for source in scope.sources.values()
-        if isinstance(source, exp.Table)
-    ]
-
-
 def _query_text(text: str) -> str:
     """White space collapsed, Spark's numbered alias dropped."""
     collapsed = " ".join(text.split())
     return re.sub(r" SPARK_GEN_SUBQ_[0-9]+\Z", "", collapsed)
-
-
-# --- the columns of a query -----------------------------------------------------------------------
-
-
-Parts = tuple[str, ...]  # of a table's name
-Leaf = tuple[Parts, str]  # a table and its column
-Flow = tuple[Leaf, str]  # and how it flows: IDENTITY … WINDOW
-
-_MOST_STEPS: Final = 200_000  # nodes visited and flows passed on
-
-
-class OpenLeaf(NamedTuple):
-    """A column that exactly one of these tables has; only their schemas can say which."""
-
-    among: tuple[Parts, ...]
-    name: str
-    how: str
-
-    @property
-    def text(self) -> str:
-        """As the reader of queries calls what it leaves open."""
-        return one_of(self.name, [qualified_name(table) for table in self.among])
-
-
-@dataclass(frozen=True, slots=True)
-class QueryColumn:
-    """One column of a query's result: its text and its source columns."""
-
-    expression: str
-    flows: tuple[Flow, ...]
-    opens: tuple[OpenLeaf, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class QueryInfluence:
-    """A condition, a grouping or an order; ``how`` FILTER, JOIN, GROUP_BY or SORT."""
-
-    how: str
-    expression: str
-    sources: tuple[Leaf, ...]
-    opens: tuple[OpenLeaf, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class QueryLineage:
-    """``columns`` are in the order of the requested names, None for an unresolved one.
-
-    ``problems`` are the names that could not be attributed and are not open, sorted and distinct.
-    """
-
-    columns: tuple[QueryColumn | None, ...]
-    influences: tuple[QueryInfluence, ...] = ()
-    problems: tuple[str, ...] = ()
-
-    @property
-    def opens(self) -> Iterator[OpenLeaf]:
-        """Of all columns and influences."""
-        for column in self.columns:
-            yield from column.opens if column else ()
-        for influence in self.influences:
-            yield from influence.opens
-
-
-def unreadable(names: Sequence[str], reason: str) -> QueryLineage:
-    return QueryLineage((None,) * len(names), problems=(reason,))
-
-
-def read_lineage(tree: exp.Query, names: Sequence[str], dialect: str, rules: Rules) -> QueryLineage:
-    """The lineage of the result's columns, which the database calls ``names``.
-
-    Raises any error of sqlglot, RecursionError for a query that nests too deeply, and
-    StatementTooLarge: the caller answers with :func:`unreadable`.
-    """
-    texts = Texts(dialect, lambda text: str(mask_literal(text, None, rules)))
-    written = SqlNames(dialect, "", "", {}, folded=False)
-    reader = QueryReader(written, texts, dialect, {}, steps=_MOST_STEPS)
-    made = reader.query(tree, None, {})
-    problems = {gap.detail for gap in reader.gaps}
-    columns = tuple(
-        _column_of(made.values, place, names, texts, problems) for place in range(len(names))
-    )
-    influences = [
-        QueryInfluence(
-            item.how,
-            ", ".join(map(texts.of, item.texts)),
-            tuple(leaf for leaf, _ in _known((leaf, item.how) for leaf in item.leaves)),
-            _open((leaf, item.how) for leaf in item.leaves),
-        )
-        for item in made.influences or ()
-    ]
-    influences = [item for item in influences if item.sources or item.opens]
-    lineage = QueryLineage(columns, tuple(dict.fromkeys(influences)))
-    problems.difference_update(opens.text for opens in lineage.opens)
-    return replace(lineage, problems=tuple(sorted(problems)))
-
-
-def _column_of(
-    values: Sequence[ColumnValue],
-    place: int,
-    names: Sequence[str],
-    texts: Texts,
-    problems: set[str],
-) -> QueryColumn | None:
-    """By position, or by name where a star hides the number of columns."""
-    stars = [value for value in values if value.tables]
-    if not stars and len(values) == len(names):
-        return _spelled(values[place], texts)
-    name = fold(names[place])
-    named = [value for value in values if not value.tables and fold(value.name) == name]
-    if len(named) == 1:
-        return _spelled(named[0], texts)
-    if len(stars) == 1 and len(stars[0].tables) == 1 and not named:
-        return _starred(names[place], [split_name(stars[0].tables[0])])
-    if not named and (among_stars := _tables_of(stars, name)):
-        return _starred(names[place], among_stars)
-    among = ", ".join(sorted({table for value in stars for table in value.tables}))
-    problems.add(f"{names[place]}: * of {among}" if stars else f"{names[place]}: not found")
-    return None
-
-
-def _starred(name: str, tables: Sequence[Parts]) -> QueryColumn:
-    """A column that ``*`` brings from one of these tables."""
-    if len(tables) == 1:
-        return QueryColumn(name, (((tables[0], name), labels.IDENTITY),))
-    return QueryColumn(name, (), (OpenLeaf(tuple(tables), name, labels.IDENTITY),))
-
-
-def _tables_of(stars: Sequence[ColumnValue], name: str) -> tuple[Parts, ...]:
-    """The tables of which a column that ``*`` brings may be; () where a ``*`` hides any."""
-    listed = [star for value in stars for star in value.stars]
-    hidden = len(listed) != sum(len(value.tables) for value in stars)
-    if hidden or not all(star.by_name for star in listed):
-        return ()
-    tables = {star.table for star in listed if name.lower() not in star.left_out}
-    return tuple(sorted(map(split_name, tables)))
-
-
-def _spelled(value: ColumnValue, texts: Texts) -> QueryColumn:
-    text = texts.joined(value.texts or [path for (_, path), _ in value.flows] or [value.name])
-    return QueryColumn(text, _known(value.flows), _open(value.flows))
-
-
-def _known(flows: Iterable[NamedFlow]) -> tuple[Flow, ...]:
-    known = (flow for flow in flows if len(candidates(flow[0][0])) == 1)
-    return tuple(sorted(((split_name(table), path), how) for (table, path), how in known))
-
-
-def _open(flows: Iterable[NamedFlow]) -> tuple[OpenLeaf, ...]:
-    among = ((candidates(table), path, how) for (table, path), how in flows)
-    return tuple(
-        sorted(
-            OpenLeaf(tuple(sorted(map(split_name, tables))), path, how)
-            for tables, path, how in among
-            if len(tables) > 1
-        )
-    )

@@ -11,6 +11,7 @@ In reading order:
 ``writes``       each kind of statement: what it writes, and from which values
 ``queries``      the relation that a query makes, in one walk over its scopes
 ``scopes``       what a name in a SELECT means: a column of one of its tables, an alias, or a gap
+``results``      one query alone: what it reads, and the columns behind those of its result
 ``values``       relations, values with the columns behind them, and the expressions that make them
 ``names``        names folded and qualified as a dialect does it; declared schemas
 ``reply``        the answer as JSON, as lines for people, as a report of gaps
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 from graph_model.sql.names import DIALECTS, qualified_name, quoted_name, split_name
 from graph_model.sql.parsing import normal_text, normal_words
+from graph_model.sql.results import OpenLeaf, QueryLineage, read_query, unreadable
 from graph_model.sql.scopes import SqlGap
 from graph_model.sql.translation import (
     MOST_CHARACTERS,
@@ -34,6 +36,8 @@ from graph_model.sql.translation import (
 __all__ = [
     "DIALECTS",
     "MOST_CHARACTERS",
+    "OpenLeaf",
+    "QueryLineage",
     "RowPlace",
     "RowWidth",
     "SqlColumn",
@@ -44,6 +48,8 @@ __all__ = [
     "normal_words",
     "qualified_name",
     "quoted_name",
+    "read_query",
     "split_name",
     "translate",
+    "unreadable",
 ]

@@ -19,11 +19,12 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import dropwhile, pairwise
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.dialect import Dialect
@@ -51,6 +52,20 @@ def parse(query: str, dialect: str) -> list[exp.Expr | None]:
     Raises any error of sqlglot, and RuntimeError after too many steps.
     """
     return _parsed(Dialect.get_or_raise(dialect or None).tokenize(query), query, dialect)
+
+
+_Result = TypeVar("_Result")
+
+
+def on_own_stack(work: Callable[[], _Result]) -> _Result:
+    """The parser recurses, and the depth that it has must not depend on the caller's: the same text
+    has the same tables in a web request and in a batch job. ``work`` must not raise.
+    """
+    made: list[_Result] = []
+    worker = threading.Thread(target=lambda: made.append(work()))
+    worker.start()
+    worker.join()
+    return made[0]
 
 
 def parse_tokens(tokens: Sequence[Token], text: str, dialect: str) -> exp.Expr | None:

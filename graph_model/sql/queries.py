@@ -66,6 +66,8 @@ _MOST_ROUNDS: Final = 20  # of a recursive query, whose flows reach its columns 
 #: A column without an alias has the name of its function, or of the column that it casts.
 _NAMED_BY_FUNCTION: Final = frozenset({"postgres", "redshift", "materialize", "risingwave"})
 
+_MANY_COMMONS: Final = 50  # common table expressions of one query
+
 _WITHOUT_NAMES: Final = ("key", "value")  # the columns of a TRANSFORM that names none
 
 _WORDS: Final = re.compile(r"\w+")  # of a pattern of rows
@@ -156,10 +158,17 @@ class QueryReader(NameReader):
             recursive = recursive or self._dialect in _RECURSIVE_WITHOUT_A_WORD
             name = self.names.identifier(common.args["alias"].this)
             known[name.lower()] = Common(common, dict(known), recursive, outer)
+        bodies = [common.this for common in clause.expressions]
+        if len(bodies) > _MANY_COMMONS and not any(isinstance(body, exp.DML) for body in bodies):
+            reads = dict(self.reads)
+            for each in known.values():  # each of the one before: no deep stack
+                self._common(each)
+            self.reads = reads  # those of the ones that are used follow
         return known
 
     def _common(self, common: Common) -> SqlRelation:
         if common.relation is None:
+            reads, self.reads = self.reads, {}
             body, alias = common.node.this, common.node.args["alias"]
             columns = [self.names.identifier(column) for column in alias.columns]
             bare = body.unnest() if isinstance(body, exp.Subquery) else body
@@ -173,6 +182,8 @@ class QueryReader(NameReader):
             else:
                 made = self.query(body, common.outer, common.around)
                 common.relation = made.renamed(columns)
+            common.reads, self.reads = tuple(self.reads), reads
+        self.reads.update(dict.fromkeys(common.reads))
         return common.relation
 
     def returning(self, clause: exp.Expr, frame: SelectScope) -> SqlRelation:

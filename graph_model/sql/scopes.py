@@ -128,6 +128,7 @@ class Common:
     recursive: bool
     outer: SelectScope | None
     relation: SqlRelation | None = None
+    reads: tuple[str, ...] = ()  # the tables behind it
 
 
 Commons = Mapping[str, Common]

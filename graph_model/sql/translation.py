@@ -7,8 +7,7 @@ that cannot be read is a gap, and the others are read.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeVar
 
@@ -23,6 +22,7 @@ from graph_model.sql.parsing import (
     Word,
     closing,
     keyword,
+    on_own_stack,
     parse_tokens,
     rough_words,
     tables,
@@ -41,6 +41,7 @@ from graph_model.sql.values import (
     Texts,
     base_table,
     candidates,
+    masked,
 )
 from graph_model.sql.writes import StatementEffect, Statements, TableWrite
 
@@ -139,12 +140,6 @@ class SqlStatement:
     opens: tuple[SqlOpen, ...] = ()
 
 
-def masked(text: str) -> str:
-    """Any literal, without what it holds."""
-    del text
-    return "?"
-
-
 def translate(
     text: str,
     dialect: str,
@@ -167,16 +162,7 @@ def translate(
     if len(text) > MOST_CHARACTERS:
         gap = SqlGap(LARGE, f"{len(text):,} characters; at most {MOST_CHARACTERS:,} are read")
         return (SqlStatement(gaps=(gap,)),)
-    return _on_own_stack(lambda: _Script(known, names, Texts(known, mask)).read(text))
-
-
-def _on_own_stack(work: Callable[[], tuple[SqlStatement, ...]]) -> tuple[SqlStatement, ...]:
-    """The parser recurses, and the depth that it has must not depend on the caller's."""
-    made: list[tuple[SqlStatement, ...]] = []
-    worker = threading.Thread(target=lambda: made.append(work()))
-    worker.start()
-    worker.join()
-    return made[0]
+    return on_own_stack(lambda: _Script(known, names, Texts(known, mask)).read(text))
 
 
 class _Script:

@@ -37,9 +37,10 @@ from typing import Any, Final, NamedTuple, TypeGuard
 
 from graph_model import identity, labels, naming
 from graph_model.facts import EVERY_BRANCH, MAIN_BRANCH, NO_NUMBER, Version
-from graph_model.naming import DatasetName, OpenLeaf, Rules
+from graph_model.naming import DatasetName, Rules
 from graph_model.producers.elements import Column, Rename, is_version_text, version_of_text
 from graph_model.producers.spline.documents import ExecutionEvent, ExecutionPlan, Operation
+from graph_model.sql import OpenLeaf
 
 # --- the partitions that a write replaces ---------------------------------------------------------
 

@@ -163,6 +163,7 @@ QUERIES = [
     ("emp e join dept d on e.d = d.id", ["public.dept", "public.emp"]),
     ("(select * from generate_series(1, 9) g, emp) q", ["public.emp"]),
     ('(select * from "Order Lines") q', ['public."Order Lines"']),
+    ("(with x as (select a from b), y as (select a from c) select a from x) q", ["public.b"]),
     ("(select * from emp union select * from emp) q", ["public.emp"]),
 ]
 
@@ -202,6 +203,11 @@ def test_the_number_of_a_generated_alias_makes_no_other_dataset():
         (MS, "(select * from #t join dbo.emp e on 1 = 1 join ##g on 1 = 1) q", ["dbo.emp"]),
         (MS, "(with #t as (select * from dbo.emp) select * from #t) SPARK_GEN_SUBQ_0", ["dbo.emp"]),
         (MS, "(select * from tempdb..#t, sys.tables, emp) q", ["dbo.emp"]),
+        (
+            PG.replace("postgresql", "redshift"),
+            "(select i.b from emp, emp.items i) q",
+            ["public.emp"],
+        ),
     ],
 )
 def test_catalogs_and_temporary_tables_are_none_of_a_querys_tables(url, query, tables):

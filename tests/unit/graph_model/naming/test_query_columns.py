@@ -14,10 +14,10 @@ from typing import Any, Final
 import pytest
 
 from graph_model import naming
-from graph_model.naming.jdbc import QueryLineage
 from graph_model.naming.rules import DEFAULT_RULES
 from graph_model.producers.spline import column_derivation, documents
 from graph_model.producers.spline.plan_logic import Logic, PlanDocument, read_logic
+from graph_model.sql import QueryLineage
 from tests.unit.graph_model.producers.spline.test_column_shapes import SHAPES
 
 QUERIES: Final[list[dict[str, Any]]] = json.loads(

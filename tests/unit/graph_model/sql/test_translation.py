@@ -201,6 +201,14 @@ def test_a_query_within_queries_a_thousand_deep_keeps_its_tables() -> None:
     assert codes((statement,)) == [NESTED]
 
 
+def test_hundreds_of_common_table_expressions_are_no_nesting() -> None:
+    chain = ", ".join(f"c{n} AS (SELECT a, b FROM c{n - 1})" for n in range(1, 400))
+    (statement,) = translate(f"WITH {chain}, d AS (SELECT a FROM s) SELECT b FROM c399", "postgres")
+    assert statement.reads == ("c0",)
+    assert [column.sources for column in statement.columns] == [("c0#b",)]
+    assert not statement.gaps
+
+
 def test_a_long_chain_of_operations_is_no_nesting() -> None:
     sums = " + ".join(f"a{number}" for number in range(2_000))
     unions = " UNION ALL ".join("SELECT a FROM t" for _ in range(500))
