@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from sqlglot import exp
@@ -115,13 +116,24 @@ class QueryReader(NameReader):
         temporary: Mapping[str, Temporary],
         variables: frozenset[str] = frozenset(),
         steps: int = MOST_STEPS,
+        rows: Mapping[str, Temporary] = MappingProxyType({}),
     ) -> None:
-        """``steps``: how many the statement may take."""
+        """``steps``: how many the statement may take; ``rows`` what the variables of loops hold."""
         super().__init__(names, dialect, variables, steps)
+        self._rows = rows
         self.texts = texts
         self.reads: dict[str, None] = {}
         self.returned: dict[int, Temporary] = {}  # by the id of the statement that changes rows
         self._temporary = temporary
+
+    def row_variable(self, name: str, frame: SelectScope) -> FromItem | None:
+        """What ``r`` holds in ``FOR r IN SELECT … LOOP``: a row of the query."""
+        if (kept := self._rows.get(name.lower())) is None:
+            return None
+        self.reads.update(dict.fromkeys(kept.reads))
+        if kept.relation.influences is not None:
+            frame.influences.inner.append(kept.relation.influences)
+        return FromItem((name,), kept.relation)
 
     # --- queries ---------------------------------------------------------------------------------
 
@@ -508,6 +520,10 @@ class QueryReader(NameReader):
             name = self.names.identifier(as_written(node.this))  # SELECT 'x' = a
             return [self.value(node.expression, name, frame)]
         bare = node.this if isinstance(node, exp.Alias) else node
+        if self._dialect == "duckdb" and isinstance(bare, exp.Explode):  # unnest({'p': a, 'q': b})
+            fields = self.value(bare.this, "", frame).fields
+            if fields is not None:
+                return list(fields.values())
         if isinstance(bare, exp.Like | exp.SimilarTo) and isinstance(bare.this, exp.Star):
             return self._selected(bare, frame)  # DuckDB: SELECT * LIKE 'a%'
         if isinstance(bare, exp.Apply):  # ClickHouse: SELECT * APPLY(sum)
@@ -974,14 +990,19 @@ class QueryReader(NameReader):
     ) -> SqlRelation:
         """Each listed column becomes rows: its values in one column, its name in another."""
         written = [expression for item in fields for expression in item.expressions]
-        listed = [column for item in written for column in item.find_all(exp.Column)]
-        flows = frozenset(f for column in listed for f in self.flows(column, inside))
+        rows = [list(item.find_all(exp.Column)) for item in written]  # (b, c) AS 'x'
+        listed = [column for row in rows for column in row]
         made = [ColumnValue(self.names.identifier(item.this)) for item in fields]
-        made += [
-            ColumnValue(self.names.identifier(name), flows, tuple(listed))
+        names = [
+            name
             for item in pivot.expressions
-            for name in (item.expressions if isinstance(item, exp.Tuple) else [item])
+            for name in (item.expressions if isinstance(item, exp.Tuple) else [item.unnest()])
         ]
+        for place, name in enumerate(names):
+            by_place = all(len(row) == len(names) for row in rows)
+            columns = [row[place] for row in rows] if by_place else listed
+            flows = frozenset(f for column in columns for f in self.flows(column, inside))
+            made.append(ColumnValue(self.names.identifier(name), flows, tuple(columns)))
         used = {self.names.identifier(column.this).lower() for column in listed}
         kept = [value for value in relation.values if value.name.lower() not in used]
         return SqlRelation([*kept, *made], relation.influences)

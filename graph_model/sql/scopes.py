@@ -176,6 +176,10 @@ class NameReader:
             return ColumnValue(parts[0], texts=(node,))
         return value
 
+    def row_variable(self, name: str, frame: SelectScope) -> FromItem | None:
+        """What a variable of a loop holds, where it is known."""
+        raise NotImplementedError
+
     def _is_row(self, source: FromItem, value: ColumnValue) -> bool:
         """Whether ``t`` in ``count(t)`` is the whole row, where the columns of t are not known."""
         opens = source.relation.opens
@@ -219,6 +223,8 @@ class NameReader:
         for cut in range(len(parts) - 1, 0, -1):
             for source in self._answering(parts[:cut], frame):
                 return self._fields(self.of_source(source, parts[cut]), parts[cut + 1 :])
+        if parts[0].lower() in self._variables and (row := self.row_variable(parts[0], frame)):
+            return self._fields(self.of_source(row, parts[1]), parts[2:])
         struct = self._bare(parts[0], frame)
         if struct is not None and (struct.flows or parts[0].lower() not in self._variables):
             return self._fields(struct, parts[1:])

@@ -34,13 +34,15 @@ class PieceKind(Enum):
 class ScriptPiece(NamedTuple):
     """One piece: its tokens, and the text that their places are in.
 
-    ``variables`` are the folded names of parameters and variables of the procedure around it.
+    ``variables`` are the folded names of parameters and variables of the procedure around it;
+    ``row`` is that of the loop over a query.
     """
 
     kind: PieceKind
     tokens: Sequence[Token]
     text: str
     variables: frozenset[str] = frozenset()
+    row: str = ""
 
 
 def pieces(text: str, dialect: str) -> Iterator[ScriptPiece]:
@@ -316,8 +318,9 @@ class _Splitter:
 
     def _for(self) -> Iterator[ScriptPiece]:
         """``FOR r IN SELECT … LOOP``, ``FOR EACH ROW``: the query reads, its loop is read on."""
-        if self._word(2) == "IN":  # its row is no column
-            self._variables |= {self._tokens[self._place + 1].text.lower()}
+        row = self._tokens[self._place + 1].text.lower() if self._word(2) == "IN" else ""
+        if row:  # no column
+            self._variables |= {row}
         while not self._ends() and self._word() not in {"IN", "LOOP", "DO", ";"}:
             self._place += 1
         self._place += 1
@@ -333,6 +336,7 @@ class _Splitter:
                 self._tokens[start : end + min(opened, 0)],
                 self._text,
                 self._variables,
+                row,
             )
             yield piece
         elif self._word() == "EXECUTE":

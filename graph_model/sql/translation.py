@@ -173,6 +173,7 @@ class _Script:
         self._names = names
         self._texts = texts
         self._temporary: dict[str, Temporary] = {}
+        self._rows: dict[str, Temporary] = {}  # by the variable of a loop
         self._statements: list[SqlStatement] = []
         self._transaction: int | None = None
         self._steps_left = _MOST_STEPS_OF_A_TEXT
@@ -235,7 +236,7 @@ class _Script:
     def _reader(self, variables: frozenset[str]) -> QueryReader:
         return QueryReader(
             self._names, self._texts, self._dialect, self._temporary, variables,
-            min(MOST_STEPS, self._steps_left),
+            min(MOST_STEPS, self._steps_left), self._rows,
         )  # fmt: skip
 
     # --- statements ------------------------------------------------------------------------------
@@ -247,6 +248,9 @@ class _Script:
             effect = self._effect(piece, reader)
             if effect is not None:
                 self._keep(effect, reader)
+                for write in effect.writes if piece.row else ():
+                    held = SqlRelation(write.values, effect.influences)
+                    self._rows[piece.row] = Temporary(held, frozenset(reader.reads))
         except RecursionError:
             self._unread(words_of(piece.tokens), SqlGap(NESTED, "it nests too deeply to be read"))
         except StatementTooLarge:
