@@ -12,6 +12,7 @@ dataset or job without a dated row (a plan that never ran) exists at every time.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
@@ -21,6 +22,7 @@ from sqlalchemy.engine import Connection
 from graph_model import labels
 from graph_model.facts import MAIN_BRANCH, ExecutionRow, PartitionRow
 from graph_model.stores.catalogue.reading import (
+    BEFORE_EVERYTHING,
     MATERIALIZED,
     CatalogueReader,
     application_of,
@@ -282,15 +284,17 @@ class ExecutionHistory(CatalogueReader):
         self, targets: Collection[str], most: int
     ) -> dict[str, tuple[ExecutionRow, ...]]:
         """Per dataset its newest completed writes, newest first, at most ``most`` of them; datasets
-        without one are left out. As many seeks in an index for each dataset.
+        without one are left out. A bounded walk over an index for each dataset.
         """
         with self._read() as connection:
-            asked = rows_for(connection, _newest_writes(most), targets)
-            ids = {key for _, *keys in asked for key in keys if key is not None}
-            stored = rows_for(connection, _by_ids(), ids)
-            rows = {row[0]: ExecutionRow(*row) for row in stored}
-        listed = ((target, tuple(rows[key] for key in keys if key)) for target, *keys in asked)
-        return {target: writes for target, writes in listed if writes}
+            stored = rows_for(connection, _newest_writes(), targets, others=most - 1)
+        writes: defaultdict[str, list[ExecutionRow]] = defaultdict(list)
+        for row in map(ExecutionRow._make, stored):
+            writes[row.target].append(row)
+        return {
+            target: tuple(sorted(rows, key=lambda row: (row.at, row.id), reverse=True)[:most])
+            for target, rows in writes.items()
+        }
 
     def last_of_plans(
         self, logical_plans: Collection[str], at: int | None
@@ -595,23 +599,23 @@ def _first_failures() -> sa.Select[Any]:
 
 
 @made_once
-def _newest_writes(most: int) -> sa.Select[Any]:
-    asked, seen = input_column(), executions.alias("seen").c
-    newest = (
-        sa.select(seen.id)
+def _newest_writes() -> sa.Select[Any]:
+    """Of each target the newest write, ``others`` more, and what is as old as the last of them."""
+    asked, seen, row = input_column(), executions.alias("seen").c, executions.alias("listed")
+    oldest = (
+        sa.select(seen.at)
         .where(seen.target == asked.c.value, *wrote_main(seen), ~seen.running)
-        .order_by(seen.at.desc(), seen.id.desc())
+        .order_by(seen.at.desc())
         .limit(1)
-        .correlate(asked)
+        .offset(sa.bindparam("others", type_=sa.BigInteger(), required=True))
+        .scalar_subquery()
     )
-    places = (newest.offset(place).scalar_subquery() for place in range(most))
-    return sa.select(asked.c.value, *places)
-
-
-@made_once
-def _by_ids() -> sa.Select[Any]:
-    asked = input_column()
-    return sa.select(executions).join_from(asked, executions, executions.c.id == asked.c.value)
+    since = sa.func.coalesce(oldest, BEFORE_EVERYTHING).label("since")
+    bounds = sa.select(asked.c.value, since).cte("bounds").prefix_with(MATERIALIZED)
+    newest = (row.c.target == bounds.c.value, row.c.at >= bounds.c.since)
+    return sa.select(row).join_from(
+        bounds, row, sa.and_(*newest, *wrote_main(row.c), ~row.c.running)
+    )
 
 
 Condition = sa.ColumnElement[bool]

@@ -80,6 +80,29 @@ def test_the_newest_writes_of_a_span_are_one_of_each_plan_with_its_run(
 
 
 @property_test
+@given(rows=EXECUTIONS, targets=st.sets(TARGETS), most=st.integers(1, 4))
+def test_the_newest_writes_of_a_table_have_ended_and_are_of_its_main_branch(
+    catalogue: Catalogue, rows: list[ExecutionRow], targets: set[str], most: int
+) -> None:
+    """Every third execution wrote a branch, every fourth is one of a run in progress."""
+    rows = [
+        row._replace(branch="" if n % 3 else "audit", running=n % 4 == 1)
+        for n, row in enumerate(rows)
+    ]
+    catalogue.clear()
+    catalogue.record(rows)
+    ended = [row for row in rows if not row.branch and not row.running]
+    written = {
+        target: inside(ended, Span(target, -(2**62), 2**62, "", "", "")) for target in targets
+    }
+    assert catalogue.newest_writes_of(targets, most) == {
+        target: tuple(sorted(own, key=by_time, reverse=True)[:most])
+        for target, own in written.items()
+        if own
+    }
+
+
+@property_test
 @given(rows=EXECUTIONS, asked=st.sets(st.tuples(PLANS, RUNS, TIMES), max_size=5))
 def test_a_plan_is_of_a_run_in_which_it_completed(
     catalogue: Catalogue, rows: list[ExecutionRow], asked: set[tuple[str, str, int]]
