@@ -63,8 +63,41 @@ def test_each_written_column_has_the_sources_that_were_written_down(
 
     gaps = sorted({code for code, _ in logic_of(plan).gaps})
     assert gaps == job.get("gaps", [])
-    if job["sources"] is not None:
+    if "rows" in job:
+        assert flows_of(plan) == {key: job[key] for key in ("direct", "indirect", "rows")}
+    elif job["sources"] is not None:
         assert sources_of(plan) == {name: sorted(all_) for name, all_ in job["sources"].items()}
+
+
+def flows_of(document: Mapping[str, Any]) -> dict[str, dict[str, list[str]]]:
+    """``direct``: written column => ``how table#column.field`` of its values, ``indirect``: of what
+    decides about them, ``rows``: FILTER, JOIN, GROUP_BY or SORT => ``table#column.field``.
+    """
+    plan = read_plan(document)
+    places = {
+        column: read.sources[0].rpartition("/")[2]
+        for read in plan.reads
+        for column in read.output or ()
+    }
+    columns = derive(plan)
+    written = [plan.attributes[output].name for output in columns.outputs]
+    flows: dict[str, dict[str, set[str]]] = {
+        "direct": {name: set() for name in written},
+        "indirect": {},
+        "rows": {},
+    }
+
+    def named(source: str, path: tuple[str, ...]) -> str:
+        return f"{places[source]}#{'.'.join((plan.attributes[source].name, *path))}"
+
+    for each in columns.derivations:
+        kind = "direct" if each.kind == labels.DIRECT else "indirect"
+        text = f"{each.how} {named(each.source, each.source_path)}"
+        flows[kind].setdefault(written[each.output], set()).add(text)
+    for influence in columns.influences:
+        name = named(influence.source, influence.source_path)
+        flows["rows"].setdefault(influence.how, set()).add(name)
+    return {kind: {key: sorted(all_) for key, all_ in by.items()} for kind, by in flows.items()}
 
 
 def sources_of(document: Mapping[str, Any]) -> dict[str, list[str]]:
