@@ -258,19 +258,25 @@ def _alternatives(segment: str) -> Pair | None:
 def _pieces(left: list[str], rules: Rules) -> int:
     """The number of last segments that only select files inside the partition before them, or 0.
 
-    Below ``key=value``: globs and data files. Below a date: only globs, because the directory of a
-    day often holds one file for each of several datasets.
+    Below ``key=value``: globs and data files. Below a date: only globs for any file, because the
+    directory of a day often holds files of several datasets.
     """
     count = 0
     while count < len(left) and _chooses_files(left[-1 - count]):
         count += 1
     end = len(left) - count
     before = left[max(0, end - _LONGEST_DATE) : end]
+    if count and before and _key_value(before[-1]):
+        return count
     if count:
-        return count if before and (_key_value(before[-1]) or _dates(before, rules)) else 0
+        takes_all = all(_ANY_FILE.fullmatch(segment) for segment in left[end:])
+        return count if takes_all and before and _dates(before, rules) else 0
     if len(left) > 1 and left[-1].lower().endswith(rules.data_file_suffixes):
         return 1 if _key_value(left[-2]) else 0
     return 0
+
+
+_ANY_FILE: Final = re.compile(r"\*{1,2}(?:\.[\w*]{1,32}){0,3}")
 
 
 def _chooses_files(segment: str) -> bool:

@@ -86,6 +86,13 @@ CASES = [
     ("t/2024/*/*", "t", YMD, None),
     ("t/2024/01/*", "t", ("year", "month"), "year=2024/month=01"),
     ("t/2024-01-31/*", "t", ("date",), "date=2024-01-31"),
+    ("t/2024/01/31/*.csv.gz", "t", YMD, "year=2024/month=01/day=31"),
+    ("t/2024-01-31/*/*.json", "t", ("date",), "date=2024-01-31"),
+    # below a date what names a part of the files is a dataset of its own, as one file is
+    ("t/2024-01-31/orders_*.csv", "t/2024-01-31/orders_*.csv", (), None),
+    ("t/2024/01/31/{a,b}.csv", "t/2024/01/31/{a,b}.csv", (), None),
+    ("t/2024-01-31/*/x-?.csv", "t/2024-01-31/*/x-?.csv", (), None),
+    ("t/dt=1/orders_*.csv", "t", ("dt",), "dt=1"),
     # globs over something else
     ("*/t/dt=1", "*/t", ("dt",), "dt=1"),
     ("t/*", "t/*", (), None),
