@@ -700,8 +700,8 @@ def run_details(
     """Of runs (ids by that of their job) with the subject of their own events, where known: of a
     job's those among its newest 1,000 executions, in one question for all.
 
-    A version that a run read is the newest write before its end, of what its plans read; where
-    nobody wrote before, the dataset itself. A run that failed, or has not ended, wrote none.
+    A version that a run read is the newest visible write before its end, of what its plans read;
+    where there is none, the dataset itself. A run that failed, or has not ended, wrote none.
     """
     wanted = {run for some in runs.values() for run in some}
     rows = [
@@ -737,10 +737,11 @@ def _versions_read(sources: Sources, rows: Iterable[ExecutionRow]) -> list[tuple
         if key not in sources.hidden
     }
     newest = sources.catalogue.newest_writes(set(spans.values()))
-    return [
-        (run, key, max(((n.write.at, n.write.id) for n in newest[span]), default=(0, key))[1])
-        for (run, key), span in spans.items()
-    ]
+    versions: dict[Span, str] = {}
+    for span, some in newest.items():
+        shown = [(n.write.at, n.write.id) for n in some if n.write.job not in sources.hidden]
+        versions[span] = max(shown, default=(0, span.target))[1]
+    return [(run, key, versions[span]) for (run, key), span in spans.items()]
 
 
 # --- as JSON --------------------------------------------------------------------------------------

@@ -169,8 +169,8 @@ def _spoken(job: str, minute: int, word: str, inputs: list[Json], outputs: list[
 def _visible_words() -> Iterator[Json]:
     """Of a visible job, before and after the hidden ones; the newest event is one of these."""
     for minute in (30, 59):
-        tables = [_described("end", "bright")], [_described("loudly", "bright")]
-        yield _spoken("speak", minute, "bright", *tables)
+        read = [_described("end", "bright"), _read("landing")]
+        yield _spoken("speak", minute, "bright", read, [_described("loudly", "bright")])
 
 
 def _hidden_words() -> Iterator[Json]:
@@ -183,7 +183,8 @@ def _hidden_words() -> Iterator[Json]:
     statistics = {"outputStatistics": {"rowCount": 77}, **metrics}
     written = _described("loudly", "gloom", outputFacets=statistics)
     yield _spoken("ghost", 31, "gloom", [read], [written])
-    yield _spoken("ghost", 32, "gloom", [read], [_described("landing", "gloom")])
+    # It reads nothing: a chain through a hidden job would go on behind it.
+    yield _spoken("ghost", 32, "gloom", [], [_described("landing", "gloom")])
     yield _spoken("watch", 33, "gloom", [read], [])
     yield _spoken("ghost", 34, "gloom", [], [written]) | {"eventType": "FAIL"}
     above = {"namespace": "bi", "name": "speak", "facets": {"documentation": {"description": "?"}}}
