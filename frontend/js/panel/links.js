@@ -85,7 +85,7 @@ export function datasetReference({ id, uri, scope }) {
 export function jobById({ state, api }, model, id) {
   const box = model.boxes.get(id);
   if (box) return jobLink(state, box.node);
-  const made = anchor(link(state, { view: 'job', node: id }), data(shorten(id, 18), 'mono'));
+  const made = anchor(link(state, { view: 'job', node: id }), data(shorten(id, 18)));
   if (!jobNames.has(id)) jobNames.set(id, api.get(`/graph/jobs/${encodeURIComponent(id)}`));
   jobNames.get(id).then((result) => {
     if (result.ok) made.replaceChildren(data(shorten(plain(result.data.name), 120)));

@@ -144,6 +144,7 @@ function hops(context, model) {
   return section(
     'Every hop',
     table('Every hop with its expression', ['From', 'To', 'How', 'Expression', 'Job'], rows, {
+      class: 'hops',
       'data-testid': 'hops',
     }),
     rest,

@@ -32,6 +32,21 @@ def test_the_arrow_keys_go_through_the_tabs_and_the_link_keeps_the_open_one(page
     expect(page.get_by_test_id("panel-part").get_by_test_id("schema")).to_be_visible()
 
 
+def test_no_press_reaches_what_a_part_that_comes_later_will_move(page: Page) -> None:
+    held: list[Route] = []
+    page.route("**/last-writer*", lambda route: held.append(route))
+    page.goto(LINEAGE)
+    below = page.get_by_test_id("classify-open")
+    expect(below).to_have_css("pointer-events", "none")
+    expect(page.get_by_test_id("panel").get_by_role("link").first).to_have_css(
+        "pointer-events", "auto"
+    )
+    held.pop().continue_()
+    wait_for(page)
+    expect(page.get_by_test_id("panel")).to_contain_text("Last writer")
+    expect(below).to_have_css("pointer-events", "auto")
+
+
 def test_a_write_that_exists_is_opened_and_compared_from_the_heading(page: Page) -> None:
     page.goto(LINEAGE)
     wait_for(page)
