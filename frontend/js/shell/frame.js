@@ -137,10 +137,11 @@ function roomOf(view) {
 function showParts({ heading, model, empty, document: made, below }) {
   const form = made ? 'document' : model && !empty ? 'picture' : 'notice';
   document.body.dataset.form = form;
+  const openAgain = keepFolds();
   replace(places.document, made ? [unseenHeading(heading), made()] : []);
   replace(places.below, below ? [unseenHeading('In words'), below] : []);
+  openAgain();
   places.below.hidden = places.divider.hidden = !below;
-  places.below.scrollTop = 0;
   const picture = model && !empty;
   places.form.hidden = !picture;
   showNotice(picture ? null : empty, Boolean(made));
@@ -166,6 +167,23 @@ function showNotice(notice, documented = false) {
   document.body.dataset.form = 'notice';
   places.below.hidden = places.divider.hidden = true;
   places.form.hidden = true;
+}
+
+/**
+ * What the reader has unfolded is open again on the same page, by the words of its summary and of the rest of its row.
+ * @returns {() => void} to be called when parts of the page are others
+ */
+function keepFolds() {
+  /** @returns {HTMLDetailsElement[]} */
+  const folds = () => [places.document, places.below].flatMap((place) => [...place.querySelectorAll('details')]);
+  const nameOf = (fold) => {
+    const row = [...(fold.closest('tr')?.cells ?? [])].filter((cell) => !cell.contains(fold));
+    return [...row, fold.querySelector('summary')].map((part) => part?.textContent).join();
+  };
+  const opened = new Set(folds().filter(({ open }) => open).map(nameOf));
+  return () => {
+    for (const fold of folds()) fold.open ||= opened.has(nameOf(fold));
+  };
 }
 
 /**

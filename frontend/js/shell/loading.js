@@ -42,6 +42,8 @@ export function createLoading({ navigation, api, key, frame, picture, screen, to
   /** @type {Date|null} since when the server has not answered */
   let away = null;
   const press = followPress();
+  /** What the replies said of which the shown page was made. */
+  let told = Promise.resolve('');
 
   /**
    * The state was another one: ask again, or show the page again.
@@ -64,8 +66,11 @@ export function createLoading({ navigation, api, key, frame, picture, screen, to
     return screen.follow();
   }
 
-  /** @returns {Promise<void>} */
-  async function load() {
+  /**
+   * @param {{watching?: boolean}} [asked]  nobody pressed: a page whose replies say what is shown stays as it is
+   * @returns {Promise<void>}
+   */
+  async function load({ watching = false } = {}) {
     const mine = (question += 1);
     clearTimeout(retryTimer);
     frame.setState('loading');
@@ -78,20 +83,21 @@ export function createLoading({ navigation, api, key, frame, picture, screen, to
     }
     frame.begin(state(), view, screen.page());
     if (entry.picture) picture.open().catch(() => {}); // looked at once the answer has come
-    const context = { state: state(), api, room: frame.roomOf(state().view), reload: load, announce: frame.announce, repaint: screen.repaint, go, tour };
+    const heard = hear(api);
+    const context = { state: state(), api: heard.api, room: frame.roomOf(state().view), reload: () => load(), announce: frame.announce, repaint: screen.repaint, go, tour };
     const result = await view.load(context);
     if (mine !== question || (!result.ok && result.stale)) return;
     if (!result.ok) refuse(result.error, mine);
-    else await prepare(result.data, view, mine);
+    else await prepare(result.data, view, { mine, watching, heard });
   }
 
   /**
    * A picture needs its modules, and the sides of nodes that the link has opened.
    * @param {import('../views.js').Page} page
    * @param {View} view
-   * @param {number} mine
+   * @param {{mine: number, watching: boolean, heard: ReturnType<typeof hear>}} asked
    */
-  async function prepare(page, view, mine) {
+  async function prepare(page, view, { mine, watching, heard }) {
     const { model, empty } = page;
     const drawable = !model || empty || (await picture.open().catch(() => null));
     if (mine !== question) return;
@@ -99,22 +105,29 @@ export function createLoading({ navigation, api, key, frame, picture, screen, to
       fail(unreachable().error);
       return;
     }
-    const refused = model && state().opened ? await openSides(model) : [];
+    const refused = model && state().opened ? await openSides(heard.api, model) : [];
     if (mine !== question) return;
     page.notes = [...(page.notes ?? []), ...refused.map(refusalBanner)];
     if (model && page.counts) page.subtitle = page.counts(model);
+    const words = heard.words();
+    const isSame = watching && (await told) === (await words);
     await press.ended();
     if (mine !== question) return;
     away = null;
     pressed = false;
-    screen.show(page, view);
+    told = words;
+    if (isSame && screen.page()) screen.date(page, view);
+    else screen.show(page, view);
     onLoaded();
   }
 
-  /** @param {import('../data/model.js').Model} model */
-  async function openSides(model) {
+  /**
+   * @param {Parts['api']} from
+   * @param {import('../data/model.js').Model} model
+   */
+  async function openSides(from, model) {
     const { openAll } = await import('../drawing/expansion.js');
-    return openAll(api, state(), model);
+    return openAll(from, state(), model);
   }
 
   /**
@@ -212,6 +225,27 @@ export function createLoading({ navigation, api, key, frame, picture, screen, to
 /** @param {import('../data/url.js').State} state */
 function subjectOf({ node, run, plan, dataset }) {
   return shorten(node || run || plan || dataset || 'Headwater', 200);
+}
+
+/**
+ * The same api, and the words of all that it was asked for until then, without the time of the newest event anywhere.
+ * @param {Parts['api']} api
+ * @returns {{api: Parts['api'], words: () => Promise<string>}}
+ */
+function hear(api) {
+  /** @type {Array<Promise<unknown>>} in the order of the questions */
+  const answers = [];
+  let hears = true;
+  const get = (path, query, channel) => {
+    const coming = api.get(path, query, channel);
+    if (hears) answers.push(coming);
+    return coming;
+  };
+  const words = async () => {
+    hears = false;
+    return JSON.stringify(await Promise.all(answers.splice(0)), (name, value) => (name === 'asOf' ? undefined : value));
+  };
+  return { api: { ...api, get }, words };
 }
 
 /** A click follows the release of a finger within so many ms. */

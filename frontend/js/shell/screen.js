@@ -35,6 +35,19 @@ export function createScreen({ navigation: { state }, frame, picture }) {
     frame.announce(wordsOf(page));
   }
 
+  /**
+   * The same page, asked again: its newest event may be another one.
+   * @param {Page} loaded
+   * @param {import('../views.js').View} view
+   */
+  function date({ reply }, view) {
+    if (!page) return;
+    page.reply = reply;
+    frame.follow(state(), page);
+    frame.showNotes(page, state(), view);
+    frame.setState(page.empty ? 'empty' : 'ready');
+  }
+
   /** @param {Page} shown */
   function showBody(shown) {
     frame.showParts(shown);
@@ -113,7 +126,7 @@ export function createScreen({ navigation: { state }, frame, picture }) {
     frame.clearNotes();
   }
 
-  return { page: () => page, show, redraw, follow, forget, leave, repaint: () => picture.made()?.stage.repaint(page?.model) };
+  return { page: () => page, show, date, redraw, follow, forget, leave, repaint: () => picture.made()?.stage.repaint(page?.model) };
 }
 
 /** @param {Page} page */

@@ -35,9 +35,9 @@ export function createWatch({ navigation, api, screen, loading }) {
     if (!summary.ok || summary.data.pending > 0) return;
     const { projected } = summary.data;
     const isNew = seen >= 0 && projected !== seen;
-    if (isNew && isWriting()) return;
+    if (isNew && isBusy()) return;
     seen = projected;
-    if (isNew && VIEWS[navigation.state().view].live) await loading.load();
+    if (isNew && VIEWS[navigation.state().view].live) await loading.load({ watching: true });
   }
 
   return { showReceived, start: () => void setInterval(look, WATCH) };
@@ -48,6 +48,8 @@ function unsettled() {
   return ['loading', 'away'].includes(document.body.dataset.state ?? '');
 }
 
-function isWriting() {
-  return document.activeElement instanceof HTMLInputElement || document.activeElement instanceof HTMLTextAreaElement;
+/** The reader writes, or selects text: both would be lost. */
+function isBusy() {
+  const { activeElement } = document;
+  return activeElement instanceof HTMLInputElement || activeElement instanceof HTMLTextAreaElement || document.getSelection()?.type === 'Range';
 }

@@ -545,10 +545,17 @@ def test_an_outage_is_noticed_without_a_press(page: Page) -> None:
     expect(page.get_by_test_id("away")).to_have_count(0)
 
 
-def wait_for_arrival(page: Page) -> None:
-    """Documents arrive, and the open page of a job asks again and has its answer."""
-    more = {**fixture("journal-summary"), "pending": 0, "projected": 10**6}
-    with page.expect_response(re.compile("/graph/jobs/.*/runs")) as answered:
+def wait_for_arrival(page: Page, runs: int) -> None:
+    """Documents arrive, so many more runs of the job that is shown, and its page has the answer."""
+
+    def answer(route: Route) -> None:
+        reply = route.fetch().json()
+        route.fulfill(json={**reply, "total": reply["total"] + runs})
+
+    more = {**fixture("journal-summary"), "pending": 0, "projected": 10**6 + runs}
+    path = re.compile("/graph/jobs/[^/]+/runs")
+    page.route(path, answer)
+    with page.expect_response(path) as answered:
         page.route("**/journal?summary=true", lambda route: route.fulfill(json=more))
     answered.value.finished()
     page.evaluate("async () => { await (await fetch('/health/ready')).text(); }")
@@ -559,7 +566,7 @@ def test_a_link_stays_under_the_button_while_new_documents_arrive(page: Page) ->
     wait_for(page)
     page.get_by_test_id("plans").get_by_role("link").first.hover()
     page.mouse.down()
-    wait_for_arrival(page)
+    wait_for_arrival(page, runs=1)
     page.mouse.up()
     expect(page.locator('body[data-view="plan"]')).to_be_visible()
     wait_for(page)
@@ -571,12 +578,37 @@ def test_a_press_that_ends_elsewhere_lets_the_new_answer_in(page: Page) -> None:
     wait_for(page)
     page.get_by_test_id("subtitle").hover()
     page.mouse.down()
-    wait_for_arrival(page)
+    wait_for_arrival(page, runs=1)
     expect(page.locator('body[data-state="loading"]')).to_be_visible()
     page.mouse.move(0, 0)
     page.mouse.up()
     wait_for(page)
     assert state_of(page)["view"] == "job"
+
+
+def test_documents_that_change_nothing_on_the_page_replace_nothing(page: Page) -> None:
+    page.goto(JOB)
+    wait_for(page)
+    shown = page.get_by_test_id("plans").get_by_role("link").first.element_handle()
+    wait_for_arrival(page, runs=0)
+    wait_for(page)
+    assert shown.evaluate("(link) => link.isConnected")
+    wait_for_arrival(page, runs=1)
+    wait_for(page)
+    assert not shown.evaluate("(link) => link.isConnected")
+
+
+def test_what_was_unfolded_is_open_after_new_documents(page: Page) -> None:
+    page.goto("/?view=journal&state=failed")
+    wait_for(page)
+    folds = page.locator("details.payload")
+    folds.nth(1).locator("summary").click()
+    expect(folds.nth(1)).to_have_attribute("open", "")
+    more = {**fixture("journal-summary"), "pending": 0, "projected": 10**6}
+    page.route("**/journal?summary=true", lambda route: route.fulfill(json=more))
+    expect(page.get_by_test_id("journal")).to_contain_text("1,000,000")
+    expect(folds.nth(1)).to_have_attribute("open", "")
+    expect(folds.nth(0)).not_to_have_attribute("open", "")
 
 
 def test_a_page_whose_modules_did_not_come_is_loaded_again_by_itself(own_page: Page) -> None:
