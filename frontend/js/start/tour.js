@@ -1,6 +1,6 @@
 /**
- * A tour of the sample: a card at the lower edge that leads from view to view, with light on the part
- * that it speaks of. It can be left at any step and begun again from the home page.
+ * A tour of the sample: a card at the lower edge, beside the part that it speaks of where there is room, leads from
+ * view to view, with light on that part. It can be left at any step and begun again from the home page.
  */
 import { button, data, element, focusFirst, replace } from '../page/dom.js';
 import { copyButton } from '../panel/panel.js';
@@ -20,7 +20,7 @@ export const STEPS = Object.freeze([
   },
   {
     title: 'Where a table comes from',
-    words: 'The lineage of the daily revenue: jobs between tables, left to right. Choose a box and its whole way lights up.',
+    words: 'The lineage of the daily revenue: tables and the jobs between them, along the arrows. Choose a box and its whole way lights up.',
     href: write({ view: 'lineage', node: REVENUE, depth: 3, direction: 'upstream' }),
     part: '#stage',
   },
@@ -83,6 +83,7 @@ export function createTour(place, follow) {
     light.hidden = true;
     bring(part, here);
     place.hidden = false;
+    place.dataset.part = part;
     for (const kind of ['resize', 'scroll']) addEventListener(kind, again, { capture: true });
     replace(
       place,
@@ -112,7 +113,7 @@ export function createTour(place, follow) {
 
   /** Around what the step speaks of, as far as the window shows it; the shadow is the rest. */
   function shine() {
-    const around = lit && document.querySelector(lit)?.getBoundingClientRect();
+    const around = subjectOf(lit)?.getBoundingClientRect();
     light.hidden = place.hidden || !around || around.width === 0;
     if (!around || light.hidden) return;
     const [left, top] = [Math.max(0, around.left), Math.max(0, around.top)];
@@ -135,7 +136,8 @@ export function createTour(place, follow) {
       if (document.body.dataset.state !== 'ready') return;
       waiting?.disconnect();
       if (document.documentElement.scrollHeight > innerHeight) {
-        if (part) document.querySelector(part)?.scrollIntoView();
+        const subject = subjectOf(part);
+        if (subject) subject.scrollIntoView();
         else scrollTo(0, 0);
       }
       again();
@@ -143,6 +145,12 @@ export function createTour(place, follow) {
   }
 
   return { begin: () => show(0), end };
+}
+
+/** In one column the left side has no box of its own: its picture stands for it. */
+function subjectOf(part) {
+  const subject = part ? document.querySelector(part) : null;
+  return subject?.getClientRects().length === 0 ? subject.firstElementChild : subject;
 }
 
 function ownLine() {
