@@ -4,13 +4,18 @@
  */
 import { readTime } from './url.js';
 
+/** @type {Map<string|undefined, Intl.NumberFormat>} of each locale: to make one takes longer than a hundred uses */
+const numberFormats = new Map();
+
 /**
  * @param {number} value
  * @param {string} [locale] the reader's own when left out
  * @returns {string}
  */
 export function formatNumber(value, locale) {
-  return new Intl.NumberFormat(locale).format(value);
+  const format = numberFormats.get(locale) ?? new Intl.NumberFormat(locale);
+  numberFormats.set(locale, format);
+  return format.format(value);
 }
 
 /**

@@ -132,7 +132,7 @@ function numberOf(value) {
 /**
  * A link ends level; its head points along its last piece.
  * @param {import('./routes.js').Way} way
- * @param {import('./routes.js').Path & {closePath: () => void}} heads
+ * @param {import('./routes.js').Path} heads to be filled, which closes them
  * @param {number} size
  */
 export function arrowhead({ xs, ys, beside, turned }, heads, size) {
@@ -143,7 +143,6 @@ export function arrowhead({ xs, ys, beside, turned }, heads, size) {
   path.moveTo(x, y);
   path.lineTo(x + by * size, y - size * 0.42);
   path.lineTo(x + by * size, y + size * 0.42);
-  heads.closePath();
 }
 
 function distance(points, x, y) {

@@ -139,5 +139,6 @@ function paintWay(context, link, way, palette, size) {
   context.setLineDash([]);
   context.beginPath();
   arrowhead(way, context, size);
+  context.closePath();
   context.fill();
 }
