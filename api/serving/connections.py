@@ -22,6 +22,7 @@ from typing import Any, Final
 from flask import Flask
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 
@@ -54,9 +55,21 @@ _PROBES: Final = ("/health/live", "/health/ready", "/about/liveness", "/about/re
 _PROXY_HEADERS: Final = frozenset({"x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"})
 
 
-class Connection(HTTPChannel):  # type: ignore[misc]  # waitress has no types
+class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
+    """Refuses a body with two lengths: a proxy that believes the other one would take what follows
+    for another client's request.
+    """
+
+    def parse_header(self, header_plus: bytes) -> None:
+        super().parse_header(header_plus)
+        if self.chunked and "CONTENT_LENGTH" in self.headers:
+            raise ParsingError("Content-Length: expected none beside Transfer-Encoding")
+
+
+class Connection(HTTPChannel):  # type: ignore[misc]
     """``spoke``: whether it ever sent a whole head."""
 
+    parser_class = RequestParser
     spoke = False
 
     def received(self, data: bytes) -> bool:

@@ -46,6 +46,8 @@ _URL_LEADS: Final = ("?", "&", ";", "#")
 _STEP: Final = 64 * 1024
 _OVERLAP: Final = 16  # longer than any word that is looked for
 _LOOK_BACK: Final = 256  # characters before a name that may show its role
+_LONGEST_PLAIN: Final = 1_024
+"""Characters of a word that may be no secret: a longer one would be looked at for each name in it."""
 
 
 def settings(text: str) -> Iterator[tuple[int, int]]:
@@ -246,6 +248,8 @@ class _Reader:
                 return True
             if setting.name.isupper() and value == setting.name.lower():  # PASSWORD = "password"
                 return not setting.quoted_name
+        elif end - start > _LONGEST_PLAIN:
+            return False
         else:
             value = self._text[start:end]
             if squash(value) == squash(setting.name.rpartition(".")[2]):  # connect(token=token)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from threading import Event
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -162,3 +163,15 @@ def test_a_request_that_cannot_be_read_is_no_probe() -> None:
     threads.add_task(refused)
     assert list(threads.queue) == [refused]
     threads.shutdown(cancel_pending=False)
+
+
+def test_a_body_with_two_lengths_is_refused_and_what_follows_is_not_read(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Any] = []
+    monkeypatch.setattr(HttpServer, "add_task", lambda _, channel: given.extend(channel.requests))
+    lengths = b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    clients.connect(b"POST / HTTP/1.1\r\nHost: h\r\n" + lengths + HEAD, answered=False)
+    assert [str(request.error.body) for request in given] == [
+        "Content-Length: expected none beside Transfer-Encoding"
+    ]
