@@ -108,8 +108,9 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]
                 for channel in before
                 if channel.addr[0] == address and not channel.will_close
             ]
-            if len(peers) >= self.most_of_peer:  # the new one, where all others are at work
-                _close_least([*peers, new], new.creation_time)
+            if len(peers) >= self.most_of_peer:
+                if not _close_least(peers, new.creation_time):  # all others are at work
+                    new.will_close = True
             elif len(self.active_channels) > self.most:
                 _close_least(before, new.creation_time)
 
@@ -120,10 +121,12 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]
                 channel.will_close = True
 
 
-def _close_least(connections: Sequence[Connection], now: float) -> None:
-    """Close the one that needs its place least; none where an answer is owed to each."""
-    if waiting := [connection for connection in connections if connection.waits]:
+def _close_least(connections: Sequence[Connection], now: float) -> bool:
+    """Close the one that needs its place least; False where an answer is owed to each."""
+    waiting = [connection for connection in connections if connection.waits]
+    if waiting:
         min(waiting, key=lambda connection: connection.need(now)).will_close = True
+    return bool(waiting)
 
 
 class RequestThreads(ThreadedTaskDispatcher):  # type: ignore[misc]

@@ -165,6 +165,19 @@ def test_a_request_that_cannot_be_read_is_no_probe() -> None:
     threads.shutdown(cancel_pending=False)
 
 
+def test_bodies_that_are_never_sent_keep_no_newcomer_of_their_address_out(
+    clients: Clients,
+) -> None:
+    """500 of them kept a health check from the same address out for good."""
+    clients.server.most_of_peer = 2
+    clients.connect(HALF)
+    clients.connect(HALF)
+    for place, connection in enumerate(clients.connections):
+        connection.last_activity = place
+    clients.connect(seconds_ago=0)
+    assert clients.closing() == [0]
+
+
 def test_a_body_with_two_lengths_is_refused_and_what_follows_is_not_read(
     clients: Clients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
