@@ -47,7 +47,7 @@ _STEP: Final = 64 * 1024
 _OVERLAP: Final = 16  # longer than any word that is looked for
 _LOOK_BACK: Final = 256  # characters before a name that may show its role
 _LONGEST_PLAIN: Final = 1_024
-"""Characters of a word that may be no secret: a longer one would be looked at for each name in it."""
+"""Characters of a word that may be no secret: a longer one would be read for each name in it."""
 
 
 def settings(text: str) -> Iterator[tuple[int, int]]:
