@@ -91,12 +91,15 @@ class Principal:
         """Whether this role is its own; an admin has every role."""
         return Role.ADMIN in self.roles or needed in self.roles
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether its documents are of its own scope alone."""
+        return bool(self.scope) and not self.any_scope
+
     def check_scopes(self, scopes: Iterable[str]) -> None:
         """Raises ForeignScope where a document of a request is of a scope of others."""
-        if not self.scope or self.any_scope:
-            return
         for scope in scopes:
-            if scope != self.scope:
+            if self.is_bounded and scope != self.scope:
                 raise ForeignScope(self.name, self.scope, scope)
 
 

@@ -30,6 +30,7 @@ from api.service.refusals import LOOKED_AT
 from api.settings import Settings
 from graph_model.documents.json_texts import parse_json
 from graph_model.errors import InvalidDocument, InvalidFields
+from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.producers.spline.producer import event_submission, plan_submission
 from graph_model.stores.documents import (
     DocumentKind,
@@ -149,8 +150,21 @@ def _make_durable(
         return Taken(known, tuple(pending))
     submissions = tuple(_read(delivery, reading))
     sender.check_scopes(submission.scope for submission in submissions)
+    if sender.is_bounded:
+        _check_plans(submissions, sender, journal)
     positions = journal.accept(submissions, receipt, remember=remembered)
     return Taken(submissions, tuple(dict.fromkeys(positions)))
+
+
+def _check_plans(submissions: Sequence[Submission], sender: Principal, journal: Journal) -> None:
+    """Raises ForeignScope for an event whose plan is known in other scopes alone: it would count as
+    a run of theirs (``spline.gathering``).
+    """
+    events = {each.subject_key for each in submissions if each.kind == EVENT_KIND}
+    for plans in journal.outline(events, (PLAN_KIND,), most=0).values() if events else ():
+        scopes = {plan.scope for plan in plans}
+        if sender.scope not in scopes:
+            sender.check_scopes(sorted(scopes))
 
 
 def _read(delivery: Delivery, reading: Reading) -> Sequence[Submission]:

@@ -262,6 +262,19 @@ def test_bytes_that_are_known_under_a_foreign_scope_are_refused_as_well(server: 
     assert server.post_plan(a_plan(**OF_TEAM_A), headers=emr).status_code == 403
 
 
+def test_an_event_is_no_run_of_a_plan_that_only_another_scope_has(server: Headwater) -> None:
+    """It counted as one: whoever knew the id of a plan moved the last write of its table."""
+    emr, glue = (server.make_key(name, PRODUCER, scope=name) for name in ("emr", "glue"))
+    assert server.post_plan(a_plan(), headers=glue).status_code == 201
+    refused = server.post_events([an_event()], headers=emr)
+    assert (refused.status_code, errors_of(refused)) == (403, {"captureScope": ["emr"]})
+    assert scopes(server) == [("plan", "glue")]
+    server.post_plan(a_plan(), headers=emr)
+    assert server.post_events([an_event()], headers=emr).status_code == 201
+    any_scope = server.make_key("any", PRODUCER, scope="x", any_scope=True)
+    assert server.post_events([an_event(timestamp=1)], headers=any_scope).status_code == 201
+
+
 @pytest.mark.parametrize("options", [{"scope": "emr-prod", "any_scope": True}, {}])
 def test_a_key_without_a_boundary_reports_for_the_scope_that_a_document_names(
     server: Headwater, options: Mapping[str, Any]
