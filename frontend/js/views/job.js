@@ -76,7 +76,7 @@ function page(context, { graph, model, focus, known, runs }) {
       plansTable(context.state, known.plans ?? []),
       planVersions(context, focus.id),
       runsTable(context, focus.id, runs),
-      openRuns(context.state, runs.open ?? []),
+      openRuns(context.state, runs),
       code(known.about?.described),
     ),
     timeline: () => later(jobTimeline(context, focus.id), (told) => timelineList(context.state, focus.id, told)),
@@ -170,8 +170,9 @@ function runChoice({ state, go }, jobId, runs) {
   return { said, boxOf };
 }
 
-/** Runs that have not ended by their own word: they stand in no list of executions. */
-function openRuns(state, runs) {
+/** Runs that have not ended by their own word, without those that the list above has because they named tables. */
+function openRuns(state, { items, open = [] }) {
+  const runs = open.filter(({ run }) => !items.some(({ id }) => id === run));
   if (runs.length === 0) return null;
   const rows = runs.map((run) => [
     time(run.startedAt, 'unknown'),

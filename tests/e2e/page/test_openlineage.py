@@ -52,7 +52,9 @@ def address() -> Iterator[str]:
     headwater = small_headwater()
     going = event("on", "START", "12:00:00")
     failed = checked("q", "11:00:00", "check", success=False)
-    take(headwater, *REVENUE, *DAG, *DONE, LOADED, TEXTED, failed, going)
+    filling = event("filling", "START", "12:30:00", "fill", outputs=[table("filled")])
+    stopped = event("stopped", "ABORT", "12:31:00", "stop", outputs=[table("filled")])
+    take(headwater, *REVENUE, *DAG, *DONE, LOADED, TEXTED, failed, going, filling, stopped)
     with serving(headwater, NOW) as url:
         yield url
     headwater.close()
@@ -120,6 +122,16 @@ def test_a_job_shows_its_code_its_owners_and_custom_facets_as_a_tree(page: Page)
     run.click()
     wait_for(page)
     expect(page.get_by_test_id("run")).to_contain_text("openlineage-python 1.54.0")
+
+
+def test_a_run_in_progress_with_tables_is_listed_once_and_an_aborted_one_as_such(
+    page: Page,
+) -> None:
+    for name, state in (("fill", "running"), ("stop", "aborted")):
+        page.goto(f"/?view=job&node={quote(f'job:etl/{name}', safe='')}")
+        wait_for(page)
+        expect(page.get_by_test_id("runs").locator("tbody tr .chip")).to_have_text([state])
+        expect(page.get_by_test_id("open-runs")).to_have_count(0)
 
 
 def test_the_sql_of_a_job_stands_beside_the_columns_and_gaps_of_its_plan(page: Page) -> None:
