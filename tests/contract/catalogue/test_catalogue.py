@@ -499,6 +499,11 @@ def test_the_last_execution_of_a_job_and_the_last_write_of_a_dataset(
     newest = {row.target: row for row in oldest_first if row in main}
     targets = {"ds-0", "ds-1", "ds-2"}
     assert catalogue.last_writers(targets, at) == newest
+    shown = {row.target: row for row in oldest_first if row in main and row.job != "job-0"}
+    assert catalogue.last_writers(targets, at, ["job-0", "unknown"]) == shown
+    page = catalogue.executions(at=at, hidden=["job-0", "ds-1"], limit=1)
+    left = [row for row in oldest_first if row.job != "job-0" and row.target != "ds-1"]
+    assert (page.items, page.total) == (tuple(left[-1:]), len(left))
     assert catalogue.last_writes(targets, at) == {key: row.at for key, row in newest.items()}
     assert catalogue.last_writes([], at) == {}
     seen = main

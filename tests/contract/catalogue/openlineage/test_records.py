@@ -181,6 +181,25 @@ def test_the_newest_few_of_one_name_are_given_without_the_rest(catalogue: Catalo
     assert recent("ds-1", "dataset", "version", 3, 2) == (rows[3], rows[2])
 
 
+def test_what_a_hidden_job_sent_is_not_in_force_and_an_earlier_one_of_another_job_is(
+    catalogue: Catalogue,
+) -> None:
+    own, hidden, declared = (
+        a_facet("version", 1),
+        a_facet("version", 2, job="job-2"),
+        a_facet("ownership", 3, job=""),
+    )
+    checks = a_facet("c1", 1, kind="check"), a_facet("c1", 2, kind="check", job="job-2")
+    catalogue.record([own, hidden, declared, *checks])
+    shown = catalogue.facets.without(["job-2", "ds-1"])
+    assert shown.newest(["ds-1"], "dataset", None) == (declared, own)
+    assert catalogue.facets.newest(["ds-1"], "dataset", None) == (declared, hidden)
+    assert shown.recent("ds-1", "dataset", "version", None, 5) == (own,)
+    assert shown.history("ds-1").items == (declared, own)
+    assert shown.history("ds-1").total == 2
+    assert shown.checks(["ds-1"], None) == checks[:1]
+
+
 def test_a_cursor_of_another_list_is_refused(catalogue: Catalogue) -> None:
     with pytest.raises(InvalidReference):
         catalogue.facets.history("ds-1", cursor="WyJydW5zIl0")
@@ -343,6 +362,7 @@ def test_facets_in_force_are_found_by_a_word_and_former_or_hidden_ones_are_not(
     assert held("sales", "team") == [("ds-1", "ownership"), ("ds-2", "schema")]
     assert held("caf\u00e9") == [("ds-1", "ownership")]
     assert held("sales", hidden=("ds-2",)) == []
+    assert held("sales", hidden=("job-1",)) == []
     assert catalogue.facets_holding(["a"], limit=1).cut
     catalogue.withdraw([lone])
     assert held("sales") == []
