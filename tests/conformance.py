@@ -73,6 +73,7 @@ FACETS: Final[dict[str, dict[str, str]]] = {
         "symlinks": "other names: an edge from the name to the location, over time",
         "lifecycleStateChange": "overwrite, rename, or an end of data; DROP is no write",
         "dbt_exposures": "the exposures of dbt that read it: each is a job by declaration",
+        "dbt_model": "how dbt builds it, which is the mode of a model's write",
         "version": "the version that a table format counts",
         "dataSource": "name and address of the store",
         "documentation": "people's statements about it and its columns",

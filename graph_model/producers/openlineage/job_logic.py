@@ -55,8 +55,10 @@ from graph_model.producers.openlineage.datasets import (
 from graph_model.producers.openlineage.events.accumulate import JobStatement
 from graph_model.producers.openlineage.events.documents import Dataset
 from graph_model.producers.openlineage.events.facets import (
+    DBT_MODEL,
     DECLARATION_FACET,
     ColumnLineage,
+    DbtModel,
     Facet,
     Lifecycle,
     LineageEntry,
@@ -177,7 +179,7 @@ class StatedJob:
 
 
 def _dataset_digest(dataset: Dataset) -> list[str]:
-    names = ("schema", "columnLineage", "lifecycleStateChange", "symlinks")
+    names = ("schema", "columnLineage", "lifecycleStateChange", "symlinks", DBT_MODEL)
     facets = [_facet_digest(dataset.facets.get(name)) for name in names]
     subset = _facet_digest(dataset.usage.get("subset"))
     counted = "outputStatistics" in dataset.usage
@@ -301,6 +303,10 @@ class _Output:
     def lifecycle(self) -> Lifecycle:
         reported = (value_of(d.facets, "lifecycleStateChange", Lifecycle) for d in self.datasets)
         return next((change for change in reported if change is not None), Lifecycle("", None))
+
+    def dbt_model(self) -> DbtModel | None:
+        reported = (value_of(d.facets, DBT_MODEL, DbtModel) for d in self.datasets)
+        return next((model for model in reported if model is not None), None)
 
     def has_statistics(self) -> bool:
         return any("outputStatistics" in dataset.usage for dataset in self.datasets)
@@ -718,7 +724,8 @@ class _Reader:
     # --- the mode --------------------------------------------------------------------------------
 
     def _mode(self, output: _Output, *, reads: bool) -> str:
-        """By the command's class, then by lifecycleStateChange; otherwise unknown.
+        """By the command's class, then by lifecycleStateChange, then as dbt builds the model;
+        otherwise unknown.
 
         A command that is not known is never an overwrite: it may have changed a property.
         """
@@ -737,6 +744,8 @@ class _Reader:
         if change == _RENAME:
             stays = not has_data and self._stays(output)
             return labels.LIFECYCLE if stays else labels.OVERWRITE
+        if not change and not self.command and (model := output.dbt_model()) is not None:
+            return _mode_of_dbt(model)
         if change not in ("CREATE", "OVERWRITE") or self._may_repeat_an_insert(reads=reads):
             return labels.UNKNOWN_MODE
         return labels.OVERWRITE if writes or not self.command else labels.UNKNOWN_MODE
@@ -750,6 +759,17 @@ class _Reader:
         .267 execute_insert_into_hive_table a -> t, .268 execute_create_hive_table_as_select -> t
         """
         return self.command in FILLING_COMMANDS and not reads
+
+
+_REPLACED_BY_DBT: Final = frozenset({"table", "view", "materialized_view", "seed"})
+_GROWN_BY_DBT: Final = frozenset({"incremental", "snapshot"})
+
+
+def _mode_of_dbt(model: DbtModel) -> str:
+    """A run with ``--full-refresh`` does not say so on its datasets: it counts as one that adds."""
+    if model.materialized in _GROWN_BY_DBT:
+        return labels.OVERWRITE if model.full_refresh else labels.APPEND
+    return labels.OVERWRITE if model.materialized in _REPLACED_BY_DBT else labels.UNKNOWN_MODE
 
 
 def _open_text(item: OpenFields) -> str:

@@ -74,6 +74,7 @@ from graph_model.producers.openlineage.events.documents import (
     subject_key,
 )
 from graph_model.producers.openlineage.events.facets import (
+    DBT_MODEL,
     DECLARATION_FACET,
     EXPOSURES,
     ColumnLineage,
@@ -129,7 +130,7 @@ from graph_model.values import shortened
 FACETS_TOO_LARGE: Final = "facets-too-large"
 DATASETS_TOO_MANY: Final = "datasets-too-many"
 #: The facets that table lineage needs.
-_COARSE_FACETS: Final = ("columnLineage", "lifecycleStateChange")
+_COARSE_FACETS: Final = ("columnLineage", "lifecycleStateChange", DBT_MODEL)
 _COARSE_USAGE: Final = ("inputStatistics", "outputStatistics")
 
 

@@ -75,6 +75,7 @@ def _offset(zone: str) -> timedelta:
 
 DECLARATION_FACET: Final = "headwater_declaration"
 EXPOSURES: Final = "dbt_exposures"
+DBT_MODEL: Final = "dbt_model"
 _MILLISECOND: Final = 1_000_000
 
 
@@ -461,6 +462,27 @@ def read_lifecycle(body: JsonObject, path: str) -> Lifecycle:
     return Lifecycle(read_text(body, "lifecycleStateChange", path).strip().upper(), previous)
 
 
+@dataclass(frozen=True, slots=True)
+class DbtModel:
+    """How dbt builds a table: ``table``, ``view``, ``incremental`` ...; "" where it is not said."""
+
+    materialized: str
+    full_refresh: bool
+
+
+def read_dbt_model(body: JsonObject, _: str) -> DbtModel:
+    """openlineage-dbt 1.54: the configuration of the model, on its datasets. Never refused."""
+    config = body.get("config")
+    config = config if isinstance(config, dict) else {}
+    incremental = config.get("incremental")
+    settings = incremental if isinstance(incremental, dict) else {}
+    materialized = config.get("materialized")
+    return DbtModel(
+        materialized.strip().lower() if isinstance(materialized, str) else "",
+        settings.get("full_refresh") is True,
+    )
+
+
 def read_dataset_version(body: JsonObject, _: str) -> Version | None:
     """None for a malformed one: no other fact depends on it."""
     return version_of_text(body.get("datasetVersion"))
@@ -623,6 +645,7 @@ READERS: Final[Mapping[str, Mapping[str, Reader]]] = {
         "lifecycleStateChange": read_lifecycle,
         "version": read_dataset_version,
         EXPOSURES: read_exposures,
+        DBT_MODEL: read_dbt_model,
     },
     "input": {"inputStatistics": read_statistics, "subset": _read_subset("inputCondition")},
     "output": {"outputStatistics": read_statistics, "subset": _read_subset("outputCondition")},
