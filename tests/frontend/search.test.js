@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { placesOf } from '../../frontend/js/views/search.js';
-import { matchedWords } from '../../frontend/js/data/format.js';
+import { detailWords, formatTime, matchedWords } from '../../frontend/js/data/format.js';
 import { grouped } from '../../frontend/js/controls/search.js';
 
 test('results are grouped as tables, jobs, columns, runs, each in the order of the server', () => {
@@ -43,4 +43,11 @@ test('a result says by what it was found, where that is not its name', () => {
   assert.equal(matchedWords({ what: 'owner', text: 'team:sales' }), 'owner: team:sales');
   assert.equal(matchedWords({ what: 'path', text: 's3://lake/a/part-0' }), 'holds: s3://lake/a/part-0');
   assert.equal(matchedWords(null), '');
+});
+
+test('of a run that is found the time is in the reader’s words, of a table the place as it is', () => {
+  const at = '2026-03-02T06:10:01.220Z';
+  assert.equal(detailWords({ kind: 'run', detail: `failed, ${at}` }), `failed, ${formatTime(at)}`);
+  assert.equal(detailWords({ kind: 'dataset', detail: `s3://lake/a, ${at}` }), `s3://lake/a, ${at}`);
+  assert.equal(detailWords({ kind: 'job' }), '');
 });

@@ -3,7 +3,7 @@
  * Down and Up move through the results, Enter opens one, Escape closes.
  */
 import { data, element, replace } from '../page/dom.js';
-import { asideWords, count, matchedWords, shorten } from '../data/format.js';
+import { asideWords, count, detailWords, matchedWords, shorten } from '../data/format.js';
 
 const PAUSE = 180;
 const LIMIT = 24;
@@ -115,7 +115,7 @@ export function createSearch({ input, results }, api, listener) {
         'span',
         { class: 'result-words' },
         data(shorten(item.label, 140), 'result-label'),
-        data(shorten([item.detail, matchedWords(item.matched)].filter(Boolean).join(' · '), 240), 'result-detail'),
+        data(shorten([detailWords(item), matchedWords(item.matched)].filter(Boolean).join(' · '), 240), 'result-detail'),
       ),
     );
     options.push(option);

@@ -353,6 +353,15 @@ export function asideWords(words = []) {
 const MATCHES = Object.freeze({ id: 'by', path: 'holds', comment: 'comment', note: 'note' });
 
 /**
+ * What a result says of itself; that of a run has its state and time: `failed, 2026-03-02T06:10:01.220Z`.
+ * @param {{kind?: string, detail?: string}} item
+ * @returns {string}
+ */
+export function detailWords({ kind, detail = '' }) {
+  return kind === 'run' ? detail.split(', ').map((part) => formatTime(part) || part).join(', ') : detail;
+}
+
+/**
  * By what a search found something, where that is not its name: `owner: team:sales`.
  * @param {{what: string, text: string} | null | undefined} matched
  * @returns {string}

@@ -104,7 +104,7 @@ function failures(state, { totals, asOf, failures: all }) {
     icon('warning'),
     element('strong', {}, 'Last run failed:'),
     links,
-    rest > 0 ? `and ${formatNumber(rest)} more` : null,
+    rest > 0 && anchor(write({ view: 'jobs', ended: 'failed' }), `and ${formatNumber(rest)} more`),
   );
 }
 

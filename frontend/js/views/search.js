@@ -2,7 +2,7 @@
  * Everything that a search finds, with the choices that narrow it: kind and place.
  */
 import { getAll } from '../data/api.js';
-import { asideWords, count, formatNumber, matchedWords, shorten, storeOf } from '../data/format.js';
+import { asideWords, count, formatNumber, detailWords, matchedWords, shorten, storeOf } from '../data/format.js';
 import { anchor, data, element, icon } from '../page/dom.js';
 import { link, write } from '../data/url.js';
 
@@ -101,6 +101,7 @@ function draw(state, replies, items) {
 }
 
 function choices(state, field, heading, values) {
+  if (values.length === 0) return null;
   const one = ([value, number, words]) => {
     const chosen = state[field] === value;
     const to = anchor(write({ ...state, [field]: chosen ? '' : value, ...(field === 'kind' ? { place: '' } : {}) }), data(shorten(words, 60)), ' ', element('span', { class: 'muted' }, formatNumber(number)));
@@ -111,7 +112,7 @@ function choices(state, field, heading, values) {
 }
 
 function line(state, item) {
-  const { kind, id, label, detail, node, classifications = [] } = item;
+  const { kind, id, label, node, classifications = [] } = item;
   const view = { job: 'job', column: 'columns', dataset: 'lineage' }[kind] ?? 'lineage';
   const to = kind === 'run' ? { view: 'run', run: id } : { view, node };
   const matched = matchedWords(item.matched);
@@ -126,7 +127,7 @@ function line(state, item) {
       ' ',
       element('span', { class: 'chip plain' }, KINDS[kind]?.[1] ?? kind),
       classifications.map((tag) => [' ', element('span', { class: 'chip tag' }, data(tag))]),
-      element('span', { class: 'muted block small' }, data(shorten(detail ?? '', 300), kind === 'job' || kind === 'run' ? '' : 'mono')),
+      element('span', { class: 'muted block small' }, data(shorten(detailWords(item), 300), kind === 'job' || kind === 'run' ? '' : 'mono')),
       matched && element('span', { class: 'muted block small', 'data-testid': 'matched' }, data(matched)),
     ),
   );
