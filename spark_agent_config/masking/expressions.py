@@ -323,9 +323,9 @@ _CALLS: Final[Mapping[str, _Call]] = {
     "mysql": _Call(-1, 4), "postgresql": _Call(4, 5), "remote": _Call(-1, 4),
     "remotesecure": _Call(-1, 4), "mongodb": _Call(4, 5), "s3": _Call(2, 3), "gcs": _Call(2, 3),
     "s3cluster": _Call(3, 4), "hudi": _Call(2, 3), "deltalake": _Call(2, 3), "iceberg": _Call(2, 3),
-    "openrowset": _Call(3, 5), "set_wallet": _LAST_OF_TWO, "dbms_crypto.encrypt": _Call(2, 3),
-    "dbms_crypto.decrypt": _Call(2, 3), "dbms_crypto.mac": _Call(2, 3),
-    "azureblobstorage": _Call(4, 5),
+    "openrowset": _Call(3, 5), "set_wallet": _LAST_OF_TWO, "vault.create_secret": _FIRST,
+    "dbms_crypto.encrypt": _Call(2, 3), "dbms_crypto.decrypt": _Call(2, 3),
+    "dbms_crypto.mac": _Call(2, 3), "azureblobstorage": _Call(4, 5),
 }  # fmt: skip
 _LAST_PART: Final = re.compile(r"\.|->")
 _CIPHER: Final = "crypt"

@@ -123,7 +123,8 @@ _JOINT: Final = re.compile(
     # password: String = …   token: Final[str] = …   password <- …
     r"|(?P<typed>\s{0,8}:\s{0,8}&?[A-Za-z_][\w.]{0,64}(?:\[[\w., ]{0,64}\])?\s{0,8}=[ \t]{0,8}"
     r"(?:(?:Some|Option|new String|SecretStr)\()?(?=[bBrRuUfF@$]{0,2}[\"'`])"
-    r"|\s{0,8}<-[ \t]{0,8}(?=[\"']))"
+    r"|\s{0,8}<-[ \t]{0,8}(?=[\"'])"
+    r"|[ \t]{1,4}(?i:secure)?(?i:string)[ \t]{0,4}=[ \t]{0,8}(?=[\"']))"
     r"|(?P<arrow>\s{0,8}(?:[-=]>|[→⇒])\s{0,8})"
     # SET PASSWORD FOR u = x   password = <<EOF\nx   password = "a" + "x"
     r"|(?P<equals>(?:\s{1,8}(?:for|FOR)\s{1,8}[^\s=]{1,128})?[ \t]{0,32}\s{0,8}\\?[:?+]?="
@@ -140,7 +141,7 @@ _JOINT: Final = re.compile(
     r"[ \t:]{1,4}){1,4})"
     # MASTER_SYMMETRIC_KEY AS 'x'
     r"|(?P<named>\s{1,8}(?i:as)\s{1,8}(?='))"
-    r"|(?P<blank>\n\s{0,32}-[ \t]{1,8}|[ \t]{1,64}|\s{1,8}))"
+    r"|(?P<blank>\n\s{0,32}-[ \t]{1,8}|[ \t]{1,64}\\\r?\n[ \t]{0,64}|[ \t]{1,64}|\s{1,8}))"
 )
 # The quote that opens a value, with the prefix of a literal: b'x', N'x', \"x\".
 _OPENING: Final = re.compile(
@@ -512,6 +513,8 @@ class _Reader:
     def _is_prefixed(self, setting: _Setting) -> bool:
         """``a/password=x`` is a path; ``$password = "x"``, ``@pwd = 'x'``, ``:_auth=x`` are not."""
         lead = setting.place.lead
+        if lead == "\\" and setting.word[:1] in ("n", "r", "t"):  # "a=1\\nPASSWORD=x" of JSON
+            return False
         if lead in ("$", "@", ":") and setting.opening is not None:
             return False
         if lead == ":" and not setting.spaced:

@@ -184,7 +184,7 @@ _FORMS: Final = (
         for before in ("", "WORD to ")
     ),
     # what a prompt for a password is answered with
-    ("send", r"passw\w{0,8}[^\n]{0,128}?\bsend(?:line)?[(\x20]~(?:-- )?QUOTED"),
+    ("send", r"passw\w{0,8}[^\n]{0,128}?(?:\n\s{0,8})?\bsend(?:line)?[(\x20]~(?:-- )?QUOTED"),
     (
         "input_value=",
         r"(?:passw\w{0,16}|secret|token|key|pwd)\w{0,32}\n[^\n]{0,160}?\binput_value=QUOTED",

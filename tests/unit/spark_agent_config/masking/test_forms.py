@@ -201,3 +201,12 @@ def test_what_is_a_name_as_well_is_masked_at_its_secret_place_alone() -> None:
 
 def test_a_pin_in_quotes_is_masked() -> None:
     assert mask_text('log of {"pin": "652934", "n": 1}') == 'log of {"pin": "*****", "n": 1}'
+
+
+@pytest.mark.parametrize("text", [
+    "tool --password \\\n  {S} --x", '{"env": "A=1\\nDB_PASSWORD={S}\\nB=2"}',
+    'expect "password:"\nsend "{S}\\r"', "param adminPassword string = '{S}'",
+    "SELECT vault.create_secret('{S}', 'name')",
+])  # fmt: skip
+def test_a_secret_behind_the_end_of_a_line_or_a_type_is_masked(text: str) -> None:
+    assert STRONG not in mask_text(text.replace("{S}", STRONG))
