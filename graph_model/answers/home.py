@@ -607,7 +607,9 @@ def incidents(sources: Sources, *, now: int) -> Incidents:
     running = catalogue.recent_executions(
         hidden, state=labels.RUNNING, counted=False, limit=EXECUTIONS_READ, now=now
     )
-    runs = {(one.job, one.run): one for one in reversed(running.items)}  # a stream's newest report
+    runs: dict[tuple[str, str | None], RecentExecution] = {}
+    for execution in running.items:  # a stream's newest report comes first
+        runs.setdefault((execution.job, execution.run), execution)
     recent = catalogue.recent_executions(hidden, counted=False, limit=EXECUTIONS_READ, now=now)
     written = {
         execution.target: None
@@ -620,7 +622,7 @@ def incidents(sources: Sources, *, now: int) -> Incidents:
         failed=estate.failed_since,
         incidents=_grouped(sources, [failure for failure in estate.failures if failure.at > since]),
         running=len(runs),
-        running_jobs=_running(sources, list(runs.values())[: -_MOST_NAMED - 1 : -1]),
+        running_jobs=_running(sources, list(runs.values())[:_MOST_NAMED]),
         slow=slow,
         small=small,
         checks=_failed_checks(sources, written),

@@ -77,6 +77,7 @@ def estate() -> Iterator[SmallHeadwater]:
     events += [event("steady", day, "steady", rows=100_000 + day) for day in range(1, 8)]
     events += [event("checked", 7, "checked", failed_check="not_null")]
     events += [event("busy", 7, "busy", state="RUNNING", hour=hour) for hour in range(4, 9)]
+    events.append(event("calm", 7, "calm", state="RUNNING", hour=6))
     headwater = small_headwater()
     headwater.accept(*events)
     headwater.project()
@@ -184,8 +185,8 @@ def test_slow_is_more_than_twice_the_usual_and_a_minute_and_small_less_than_a_qu
 
 def test_running_jobs_and_tables_with_failed_checks_are_named(estate: SmallHeadwater) -> None:
     found = incidents(estate.sources, now=NOON)
-    assert (found.running, [(one.job.name, one.at) for one in found.running_jobs]) == (
-        1, [("busy", "2026-03-07T08:00:00.000Z")]
+    assert (found.running, [(running.job.name, running.at) for running in found.running_jobs]) == (
+        2, [("busy", "2026-03-07T08:00:00.000Z"), ("calm", "2026-03-07T06:00:00.000Z")]
     )  # fmt: skip
     assert [(one.dataset.uri, one.check, one.failures) for one in found.checks] == [
         ("s3://lake/checked", "not_null (id)", 1)
