@@ -69,8 +69,8 @@ export function createSearch({ input, results }, api, listener) {
       results,
       groups.length > 0 ? [aside && element('p', { class: 'muted nothing', role: 'presentation' }, aside), groups, drawAll()] : element('p', { class: 'muted nothing', role: 'presentation' }, otherwise),
     );
-    const told = total > items.length ? `${items.length} of ${count(total, 'result')}` : count(items.length, 'result');
-    listener.announce(groups.length > 0 ? [told, aside].filter(Boolean).join('. ') : otherwise);
+    const counted = total > items.length ? `${items.length} of ${count(total, 'result')}` : count(items.length, 'result');
+    listener.announce(groups.length > 0 ? [counted, aside].filter(Boolean).join('. ') : otherwise);
   }
 
   /** The last option leads to the page of all results. */

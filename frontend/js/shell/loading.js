@@ -43,7 +43,7 @@ export function createLoading({ navigation, api, key, frame, picture, screen, to
   let away = null;
   const press = followPress();
   /** What the replies said of which the shown page was made. */
-  let told = Promise.resolve('');
+  let shown = Promise.resolve('');
 
   /**
    * The state was another one: ask again, or show the page again.
@@ -110,12 +110,12 @@ export function createLoading({ navigation, api, key, frame, picture, screen, to
     page.notes = [...(page.notes ?? []), ...refused.map(refusalBanner)];
     if (model && page.counts) page.subtitle = page.counts(model);
     const words = heard.words();
-    const isSame = watching && (await told) === (await words);
+    const isSame = watching && (await shown) === (await words);
     await press.ended();
     if (mine !== question) return;
     away = null;
     pressed = false;
-    told = words;
+    shown = words;
     if (isSame && screen.page()) screen.date(page, view);
     else screen.show(page, view);
     onLoaded();

@@ -231,7 +231,7 @@ def causes_of_activity(
         if job is None or activity.job == focus or activity.job not in distances:
             continue
         for state in UNSUCCESSFUL:
-            if failures := [one for one in activity.failures if one.state == state]:
+            if failures := [each for each in activity.failures if each.state == state]:
                 more = state in activity.more_failures
                 yield _failed(failures, job, distances[job.id], more=more)
         usual = usual_interval(activity.completed)
