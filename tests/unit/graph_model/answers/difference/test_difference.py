@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 
+from graph_model import labels
 from graph_model.answers.difference.causes import (
     Cause,
     CauseNode,
+    Failure,
+    JobActivity,
+    causes_of_activity,
     rank,
     spell_interval,
     usual_interval,
@@ -28,6 +32,7 @@ from graph_model.answers.difference.upstream import last_good, rows_written
 from graph_model.answers.difference.versions import plan_versions, schema_versions
 from graph_model.facts import ExecutionRow, LogicalPlanRow, SchemaRow, SchemaUseRow
 from graph_model.naming import fold
+from graph_model.picture.view import GraphView, JobNode
 from graph_model.stores.catalogue_values import PlanSpan
 
 FOLDER = Path(__file__).parents[4] / "fixtures" / "differences"
@@ -153,6 +158,26 @@ def test_the_nearest_cause_comes_first_then_the_one_that_breaks_most() -> None:
     ]
     assert [one.kind for one in rank(causes)] == ["schema", "rows", "plan", "failed-run"]
     assert [one.at for one in rank([a_cause("late", 1, 5), a_cause("late", 1, 9)])] == [9, 5]
+
+
+def test_a_run_that_somebody_aborted_is_another_cause_than_one_that_failed() -> None:
+    node = JobNode("j", "clean", "shop", "clean", False, (), None)
+    view = GraphView((node,), (), None, 1, 1, None)
+    activity = JobActivity(
+        "j",
+        (Failure(labels.FAILED, "e1", 0, "no space"), Failure(labels.ABORTED, "e2", 1_000, None)),
+        frozenset({labels.FAILED}),
+    )
+    failed, aborted = causes_of_activity([activity], view, "other", {"j": 2}, 2_000)
+    assert (failed.kind, failed.reason) == (
+        "failed-run",
+        "job clean failed 1 or more times, last at 1970-01-01T00:00:00.000Z: no space",
+    )
+    assert (aborted.kind, aborted.reason) == (
+        "aborted-run",
+        "job clean was aborted once, last at 1970-01-01T00:00:01.000Z",
+    )
+    assert not list(causes_of_activity([activity], view, "j", {"j": 0}, 2_000))
 
 
 @pytest.mark.parametrize(
