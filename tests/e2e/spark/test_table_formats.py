@@ -182,6 +182,27 @@ def test_make_test_has_a_third_of_the_jobs_on_one_spark_and_a_tenth_on_the_newes
     assert shares["4.1"] == pytest.approx(1 / 10, abs=0.02)
 
 
+_MADE: Final = re.compile(r"\bCREATE (?:OR REPLACE )?TABLE (?:IF NOT EXISTS )?([\w.]+)")
+
+
+def _statements(job: Mapping[str, Any]) -> str:
+    return "\n".join([*job.get("before", ()), job["run"]])
+
+
+@pytest.mark.parametrize("spark", ["3.5", "4.1"])
+@pytest.mark.parametrize("topic", topics())
+def test_the_tables_of_a_job_of_make_test_are_made_there(topic: str, spark: str) -> None:
+    """A job may go on from the table of one before it, which must then be run, too."""
+    left_out: set[str] = set()
+    for job in jobs_on(topics()[topic]["jobs"], spark, EVERY):
+        text = _statements(job)
+        if job not in jobs_on([job], spark, SOME):
+            left_out.update(_MADE.findall(text))
+            continue
+        left_out -= set(_MADE.findall(text))
+        assert [name for name in left_out if re.search(rf"(?<![\w.]){name}\b", text)] == []
+
+
 def _bodies(lines: Sequence[Mapping[str, Any]]) -> list[Any]:
     return [line["body"] for line in lines]
 
