@@ -43,7 +43,13 @@ from spark_agent_config.masking.statements import (
     sections,
     statements,
 )
-from spark_agent_config.masking.tokens import is_issued, may_be_issued, may_hold_token, tokens
+from spark_agent_config.masking.tokens import (
+    is_issued,
+    is_random,
+    may_be_issued,
+    may_hold_token,
+    tokens,
+)
 from spark_agent_config.masking.urls import logins, split_table
 
 if TYPE_CHECKING:
@@ -670,16 +676,32 @@ def _hidden(text: str, secrets: Iterable[tuple[int, int]]) -> str:
 
 
 def _repeated(text: str, secrets: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Where else in the text its first secrets stand: ``password=x1y2!z3 … retry with x1y2!z3``."""
+    """Where else in the text its first secrets stand: ``password=x1y2!z3 … retry with x1y2!z3``.
+
+    As whole words, and only secrets that no table, column, host or folder is called: names are
+    what a dataset is known by.
+    """
     values = {text[start:end] for start, end in secrets[:_MOST_REPEATED]}
-    for value in values:
-        if len(value) >= _SHORTEST_REPEATED and is_strong(value) and not is_name(value):
-            start = text.find(value)
-            while start >= 0:
-                yield start, start + len(value)
-                start = text.find(value, start + len(value))
+    for value in filter(_is_no_name, values):
+        end = 0
+        while (start := text.find(value, end)) >= 0:
+            end = start + len(value)
+            before = text[max(0, start - 2) : start]
+            if not (_NAME_BEFORE.search(before) or _NAME_BEHIND.match(text, end)):
+                yield start, end
 
 
+def _is_no_name(value: str) -> bool:
+    """Whether a secret is random, or has a sign that no name has; ``Orders2024`` may be a table."""
+    if len(value) < _SHORTEST_REPEATED or not is_strong(value) or is_name(value):
+        return False
+    return not _OF_NO_NAME.isdisjoint(value) or is_issued(value) or is_random(value)
+
+
+# t.x1y2, "t"."x1y2", and x1y2.t, "x1y2".t, x1y2#12, x1y2!=3; not: retry with x1y2. Then …
+_NAME_BEFORE: Final = re.compile(r"(?:[\w.]|\.[\"'`\[])\Z")
+_NAME_BEHIND: Final = re.compile(r"\w|[\"'`\]]?\.[\"'`\[]?[\w*]|#[0-9]|=")
+_OF_NO_NAME: Final = frozenset("!?&^~")
 _MOST_REPEATED: Final = 16
 _SHORTEST_REPEATED: Final = 8
 

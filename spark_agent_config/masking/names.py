@@ -319,7 +319,7 @@ _REFERENCE: Final = re.compile(
     r"|\$\([^()\n]{1,256}\)|\[\]|\{\}|[0-9]{1,2}|[a-z_]{2,64}(?:\.[a-z_]{2,64}){2,5}"
     r"|(?:~|\.{1,2})?(?:/[a-z][\w.\-]{0,32}){1,16}/?"
     r"|(?:[a-z][a-z0-9_]{0,63}\.){2,8}[A-Z][A-Za-z0-9]{0,63}|\^\S{0,256}\$"
-    r"|[xX]{4,64}|\((?i:none|null|empty|unset|hidden|redacted|masked)\)?|\(\[[^\]\s]{1,64}\][+*?{]\S{0,64}|projects/\S{1,128}/secrets/\S{1,256}|%|[(\[]{1,2}[?^.\\]\S{0,256}"
+    r"|[xX]{4,64}|\((?i:none|null|empty|unset|hidden|redacted|masked)\)|\(\[[^\]\s]{1,64}\][+*?{][^\s)]{0,64}\)|projects/\S{1,128}/secrets/\S{1,256}|%|[(\[]{1,2}[?^.\\]\S{0,256}"
     r"|%[sdrv]|\[(?:REDACTED|MASKED|HIDDEN|redacted|masked|hidden)\]"
     r"|arn:aws[\w\-]{0,16}:[\w\-]{1,64}:\S{1,512}|!(?:ref|Ref|sub|Sub|vault)|<[a-z][\w \-]{0,64}>"
     r"|(?:args|config|conf|self|settings|options|opts|this|env|params|cfg|ctx)(?:\.\w{1,64}){1,4},?"

@@ -263,7 +263,8 @@ class _Reader:
                 return True
         if squash(setting.name).endswith("secretid") and ("/" in value or not is_strong(value)):
             return True  # a name in a manager of secrets
-        return is_reference(value)
+        closed = value + self._text[end : end + 1]  # 'token=([a-z]+)': the value ends before it
+        return is_reference(value) or (closed[-1:] == ")" and is_reference(closed))
 
     def _closes_a_literal(self, setting: _Setting, opening: re.Match[str]) -> bool:
         """``SELECT 'password: ' || hint``: the quote behind the colon is the end of a literal."""

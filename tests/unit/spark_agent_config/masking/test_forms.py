@@ -199,6 +199,41 @@ def test_what_is_a_name_as_well_is_masked_at_its_secret_place_alone() -> None:
     assert mask_text(text) == "password=***** read of orders_daily"
 
 
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        (
+            "password='Analytics2024'; SELECT * FROM Analytics2024.t",
+            "password='*****'; SELECT * FROM Analytics2024.t",
+        ),
+        (
+            "password=customer1 SELECT customer1 FROM t WHERE customer1='customer1'",
+            "password=***** SELECT customer1 FROM t WHERE customer1='customer1'",
+        ),
+        (
+            "jdbc:sqlserver://h;databaseName=Orders-2024;password=Orders-2024",
+            "jdbc:sqlserver://h;databaseName=Orders-2024;password=*****",
+        ),
+        ('password=Nord2031! of "Nord2031!".t', 'password=***** of "Nord2031!".t'),
+        ('password=Nord2031! of t."Nord2031!"', 'password=***** of t."Nord2031!"'),
+        ("password=Nord2031! is not xNord2031!x", "password=***** is not xNord2031!x"),
+        ("password=Nord2031! where Nord2031!=3", "password=***** where Nord2031!=3"),
+        ("password=Nord2031! was 'Nord2031!'.", "password=***** was '*****'."),
+        ("password=Nord2031! and Nord2031!. Then", "password=***** and *****. Then"),
+        ("password=Nord2031! h/Nord2031!/x?a=Nord2031!", "password=***** h/*****/x?a=*****"),
+    ],
+)
+def test_a_secret_that_stands_again_is_masked_there_unless_it_may_be_a_name(
+    text: str, masked: str
+) -> None:
+    assert mask_text(text) == masked
+
+
+@pytest.mark.parametrize("secret", ["([a]+Xy7!9", "([a]+)Xy7!9", "(hidden", "(none)Xy7!9"])
+def test_a_secret_that_begins_like_a_pattern_or_a_word_in_brackets_is_masked(secret: str) -> None:
+    assert mask_text(f"password={secret}") == "password=*****"
+
+
 def test_a_pin_in_quotes_is_masked() -> None:
     assert mask_text('log of {"pin": "652934", "n": 1}') == 'log of {"pin": "*****", "n": 1}'
 
