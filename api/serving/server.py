@@ -313,27 +313,27 @@ def dialect_of(settings: Settings) -> str:
 
 
 def _say_state(service: Service, settings: Settings, say: Say) -> None:
-    """Say whether documents are taken, and that the service is ready once its graph is complete;
-    until then how much of it is missing.
+    """Say whether documents are taken, and that the service is ready once they are and its graph is
+    complete; until then how much of it is missing.
     """
     url, projector = settings.address, service.projector
     end = time.monotonic() + _PROGRESS_SECONDS
     held = _why_held(service)
     while not held and projector.state == "rebuilding" and time.monotonic() < end:
         time.sleep(_LOOK_SECONDS)
-    whole = projector.state == "ready"
+    ready = not held and projector.state == "ready"
     if held:
         say(f"Headwater takes no document, at {url}: {held}")
-    elif whole:
+    elif ready:
         say(f"Headwater is ready: {url}")
     else:
         say(f"Headwater takes documents, at {url}; {_why_incomplete(service)}")
     say(f"  Spark jobs report to {url}/producer; the HTTP API is described at {url}/docs")
     say("  Ctrl-C stops it.")
-    while not whole:
+    while not ready:
         time.sleep(_PROGRESS_SECONDS)
-        whole = projector.state == "ready"
-        if whole and not held:
+        ready = projector.state == "ready" and not _why_held(service)
+        if ready:
             say(f"Headwater is ready: {url}")
         elif projector.state == "rebuilding" and (left := service.journal.backlog().documents):
             say(f"  graph      rebuilding from the journal: {left:,} documents to go")
