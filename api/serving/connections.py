@@ -12,6 +12,7 @@ waits for no other request.
 
 from __future__ import annotations
 
+import re
 import resource
 import socket
 import sys
@@ -56,14 +57,22 @@ _PROXY_HEADERS: Final = frozenset({"x-forwarded-for", "x-forwarded-proto", "x-fo
 
 
 class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
-    """Refuses a body with two lengths: a proxy that believes the other one would take what follows
-    for another client's request.
+    """Refuses a body with two lengths, and one in chunks that waitress does not read (HTTP/1.0,
+    RFC 9112, 6.1): a proxy that believes otherwise would take what follows for another client's
+    request.
     """
 
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
-        if self.chunked and "CONTENT_LENGTH" in self.headers:
+        if _ENCODED.search(header_plus) is None:
+            return
+        if "CONTENT_LENGTH" in self.headers:
             raise ParsingError("Content-Length: expected none beside Transfer-Encoding")
+        if not self.chunked:
+            raise ParsingError("Transfer-Encoding: expected chunked, and HTTP/1.1")
+
+
+_ENCODED: Final = re.compile(rb"(?i)\r\ntransfer-encoding:")
 
 
 class Connection(HTTPChannel):  # type: ignore[misc]

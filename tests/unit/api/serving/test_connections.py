@@ -17,6 +17,8 @@ from api.settings import read_settings
 
 HEAD = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 HALF = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc"
+TWO_LENGTHS = "Content-Length: expected none beside Transfer-Encoding"
+NOT_READ = "Transfer-Encoding: expected chunked, and HTTP/1.1"
 
 
 @dataclass
@@ -178,13 +180,25 @@ def test_bodies_that_are_never_sent_keep_no_newcomer_of_their_address_out(
     assert clients.closing() == [0]
 
 
-def test_a_body_with_two_lengths_is_refused_and_what_follows_is_not_read(
-    clients: Clients, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("version", "lengths", "reason"),
+    [
+        ("1.1", ("Content-Length: 4", "Transfer-Encoding: chunked"), TWO_LENGTHS),
+        ("1.0", ("Content-Length: 4", "Transfer-Encoding: chunked"), TWO_LENGTHS),
+        ("1.0", ("transfer-encoding: chunked", "content-length: 4"), TWO_LENGTHS),
+        ("1.1", ("Content-Length: 4", "Transfer-Encoding:"), TWO_LENGTHS),
+        ("1.0", ("Transfer-Encoding: chunked",), NOT_READ),
+    ],
+)
+def test_a_body_of_unclear_length_is_refused_and_what_follows_is_not_read(
+    clients: Clients,
+    monkeypatch: pytest.MonkeyPatch,
+    version: str,
+    lengths: tuple[str, ...],
+    reason: str,
 ) -> None:
     given: list[Any] = []
     monkeypatch.setattr(HttpServer, "add_task", lambda _, channel: given.extend(channel.requests))
-    lengths = b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
-    clients.connect(b"POST / HTTP/1.1\r\nHost: h\r\n" + lengths + HEAD, answered=False)
-    assert [str(request.error.body) for request in given] == [
-        "Content-Length: expected none beside Transfer-Encoding"
-    ]
+    head = "\r\n".join((f"POST / HTTP/{version}", "Host: h", "Connection: keep-alive", *lengths))
+    clients.connect(head.encode() + b"\r\n\r\n0\r\n\r\n" + HEAD, answered=False)
+    assert [str(request.error.body) for request in given] == [reason]
