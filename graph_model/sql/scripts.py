@@ -13,6 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from itertools import count
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from sqlglot import Token, TokenType
@@ -35,14 +37,16 @@ class ScriptPiece(NamedTuple):
     """One piece: its tokens, and the text that their places are in.
 
     ``variables`` are the folded names of parameters and variables of the procedure around it;
-    ``row`` is that of the loop over a query.
+    ``rows`` the numbers of the loops around it, by the variables of their rows; ``loop`` is the
+    number of the loop over a query that this is, 0 for another statement.
     """
 
     kind: PieceKind
     tokens: Sequence[Token]
     text: str
     variables: frozenset[str] = frozenset()
-    row: str = ""
+    rows: Mapping[str, int] = MappingProxyType({})
+    loop: int = 0
 
 
 def pieces(text: str, dialect: str) -> Iterator[ScriptPiece]:
@@ -51,7 +55,7 @@ def pieces(text: str, dialect: str) -> Iterator[ScriptPiece]:
     """
     text = _as_sent(text, dialect)
     tokens = tokenize(text, dialect)
-    yield from _Splitter(text, tokens, dialect, frozenset(), inside=False).pieces()
+    yield from _Splitter(text, tokens, dialect, frozenset(), count(1), inside=False).pieces()
 
 
 # --- commands of clients -------------------------------------------------------------------------
@@ -154,12 +158,15 @@ _DECLARING_INSIDE: Final = frozenset(
     {"mysql", "doris", "starrocks", "bigquery", "spark", "databricks"}
 )
 _DECLARING_WITHOUT_A_WORD: Final = frozenset({"oracle"})
+_FILLING: Final = frozenset({"select", "with", "fetch", "execute"})
+_ENDINGS: Final = {"LOOP": "LOOP", "DO": "FOR"}  # FOR … LOOP … END LOOP, FOR … DO … END FOR
+_MOST_LOOPS: Final = 100  # one within another; no row is known in deeper ones
 
 
 class _Splitter:
     def __init__(
-        self, text: str, tokens: Sequence[Token], dialect: str, variables: frozenset[str], *,
-        inside: bool,
+        self, text: str, tokens: Sequence[Token], dialect: str, variables: frozenset[str],
+        numbers: Iterator[int], *, inside: bool,
     ) -> None:  # fmt: skip
         self._text = text
         self._tokens = tokens
@@ -170,6 +177,9 @@ class _Splitter:
         self._making = {"CREATE", "ALTER"} if self._loose else {"CREATE"}
         self._place = 0
         self._blocks = 0
+        self._numbers = numbers  # of the loops of the whole text
+        self._rows: Mapping[str, int] = {}
+        self._loops: list[tuple[str, Mapping[str, int]]] = []  # END what ends it; the rows around
 
     # --- reading tokens --------------------------------------------------------------------------
 
@@ -186,7 +196,8 @@ class _Splitter:
         return self._place >= len(self._tokens)
 
     def _piece(self, kind: PieceKind, start: int) -> ScriptPiece:
-        return ScriptPiece(kind, self._tokens[start : self._place], self._text, self._variables)
+        tokens = self._tokens[start : self._place]
+        return ScriptPiece(kind, tokens, self._text, self._variables, self._rows)
 
     # --- pieces ----------------------------------------------------------------------------------
 
@@ -194,6 +205,8 @@ class _Splitter:
         while not self._ends():
             before = self._place
             yield from self._next()
+            if self._rows:
+                self._assigned(before)
             if self._place == before:
                 self._place += 1
 
@@ -222,6 +235,21 @@ class _Splitter:
             self._to_end()
         else:
             yield from self._statement()
+
+    def _assigned(self, start: int) -> None:
+        """``SELECT a INTO r``, ``FETCH c INTO r``, ``r := x``: it holds no row of its loop now."""
+        words = [token.text.lower() for token in self._tokens[start : self._place]]
+        if words[1:2] == [":="]:
+            self._hide(words[:1])
+        elif "into" in words and words[0] in _FILLING:
+            place = words.index("into") + 1
+            self._hide(words[place : place + 2])  # INTO STRICT r
+
+    def _hide(self, names: Iterable[str]) -> None:
+        """The rows of loops that others of their names take the place of, to the loop's end."""
+        hidden = self._rows.keys() & set(names)
+        if hidden:
+            self._rows = {name: self._rows[name] for name in self._rows if name not in hidden}
 
     def _is_label(self) -> bool:
         """``again: SET …``, but not ``SELECT :day, …``, where a parameter stands."""
@@ -283,6 +311,8 @@ class _Splitter:
         """``END``, ``END IF``, ``END LOOP label``, ``END CATCH``."""
         self._blocks = max(0, self._blocks - 1)
         self._place += 1
+        if self._loops and self._word() == self._loops[-1][0]:
+            _, self._rows = self._loops.pop()
         if self._loose:
             self._place += self._word() in {"TRY", "CATCH"}
         else:
@@ -305,6 +335,8 @@ class _Splitter:
         self._place += 1
         if not self._loose:
             self._past({"THEN", "LOOP", "DO"})
+            if self._word(-1) == "LOOP":
+                self._loops.append(("LOOP", self._rows))
             return
         depth = 0
         self._blocks += 1  # one guarded statement is no plain statement of the script
@@ -319,6 +351,7 @@ class _Splitter:
     def _for(self) -> Iterator[ScriptPiece]:
         """``FOR r IN SELECT … LOOP``, ``FOR EACH ROW``: the query reads, its loop is read on."""
         row = self._tokens[self._place + 1].text.lower() if self._word(2) == "IN" else ""
+        number = next(self._numbers)
         if row:  # no column
             self._variables |= {row}
         while not self._ends() and self._word() not in {"IN", "LOOP", "DO", ";"}:
@@ -336,7 +369,8 @@ class _Splitter:
                 self._tokens[start : end + min(opened, 0)],
                 self._text,
                 self._variables,
-                row,
+                self._rows,
+                number,
             )
             yield piece
         elif self._word() == "EXECUTE":
@@ -344,6 +378,16 @@ class _Splitter:
             yield self._piece(PieceKind.DYNAMIC, start)
         else:
             self._past({"LOOP", "DO"})
+        ending = _ENDINGS.get(self._word(-1))
+        if ending is not None:
+            self._loops.append((ending, self._rows))
+            known = len(self._loops) <= _MOST_LOOPS
+            self._rows = {**self._rows, row: number} if known else {}
+
+    def _loop(self) -> Iterator[ScriptPiece]:
+        self._place += 1
+        self._loops.append(("LOOP", self._rows))
+        yield from ()
 
     def _for_all(self) -> Iterator[ScriptPiece]:
         """``FORALL i IN 1..l.COUNT INSERT …``: its statement is read on."""
@@ -412,6 +456,7 @@ class _Splitter:
             self._to_end()
             self._place += 1
         self._variables |= named
+        self._hide(named)
 
     def _execute(self) -> Iterator[ScriptPiece]:
         start = self._place
@@ -481,6 +526,7 @@ class _Splitter:
             self._to_end()
             return
         self._inside = True
+        self._loops, self._rows = [], {}
         self._variables |= names | _OF_ROUTINES
         if self._dialect in _DECLARING_WITHOUT_A_WORD and self._word() != "BEGIN":
             yield from self._declared()
@@ -517,7 +563,8 @@ class _Splitter:
     def _quoted(self, text: str, names: frozenset[str]) -> Iterator[ScriptPiece]:
         tokens = tokenize(text, self._dialect)
         known = self._variables | names | _OF_ROUTINES
-        yield from _Splitter(text, tokens, self._dialect, known, inside=True).pieces()
+        body = _Splitter(text, tokens, self._dialect, known, self._numbers, inside=True)
+        yield from body.pieces()
 
     def _do(self) -> Iterator[ScriptPiece]:
         """``DO $$ … $$``."""
@@ -628,7 +675,7 @@ _READINGS: Final = {
     "CASE": _Splitter._condition,
     "ELSE": _Splitter._skip_word,
     "THEN": _Splitter._skip_word,
-    "LOOP": _Splitter._skip_word,
+    "LOOP": _Splitter._loop,
     "REPEAT": _Splitter._skip_word,
     "PERFORM": _Splitter._call,
     "EXCEPTION": _Splitter._exception,

@@ -173,7 +173,7 @@ class _Script:
         self._names = names
         self._texts = texts
         self._temporary: dict[str, Temporary] = {}
-        self._rows: dict[str, Temporary] = {}  # by the variable of a loop
+        self._rows: dict[int, Temporary] = {}  # by the number of a loop
         self._statements: list[SqlStatement] = []
         self._transaction: int | None = None
         self._steps_left = _MOST_STEPS_OF_A_TEXT
@@ -226,31 +226,32 @@ class _Script:
         words = [token.text for token in piece.tokens]
         if len(words) > 4 and words[1].lower() == "sp_rename" and words[3] == ",":
             old, new = (exp.to_table(w, dialect=self._dialect) for w in (words[2], words[4]))
-            statements = Statements(self._reader(frozenset()), self._temporary, frozenset())
+            statements = Statements(self._reader(piece), self._temporary, frozenset())
             statements.rename(old, new)
             self._rename(statements.made, [])
             return
         name = "".join(_name_of(words[1:]))
         self._only(SqlGap(CALLED, f"{name[:100]}: {_ELSEWHERE}"))
 
-    def _reader(self, variables: frozenset[str]) -> QueryReader:
+    def _reader(self, piece: ScriptPiece) -> QueryReader:
+        rows = {name: self._rows[loop] for name, loop in piece.rows.items() if loop in self._rows}
         return QueryReader(
-            self._names, self._texts, self._dialect, self._temporary, variables,
-            min(MOST_STEPS, self._steps_left), self._rows,
+            self._names, self._texts, self._dialect, self._temporary, piece.variables,
+            min(MOST_STEPS, self._steps_left), rows,
         )  # fmt: skip
 
     # --- statements ------------------------------------------------------------------------------
 
     def _statement(self, piece: ScriptPiece) -> None:
-        reader = self._reader(piece.variables)
+        reader = self._reader(piece)
         steps = reader.steps_left
         try:
             effect = self._effect(piece, reader)
             if effect is not None:
                 self._keep(effect, reader)
-                for write in effect.writes if piece.row else ():
+                for write in effect.writes if piece.loop else ():
                     held = SqlRelation(write.values, effect.influences)
-                    self._rows[piece.row] = Temporary(held, frozenset(reader.reads))
+                    self._rows[piece.loop] = Temporary(held, frozenset(reader.reads))
         except RecursionError:
             self._unread(words_of(piece.tokens), SqlGap(NESTED, "it nests too deeply to be read"))
         except StatementTooLarge:

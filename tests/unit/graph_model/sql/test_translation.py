@@ -275,6 +275,24 @@ def test_a_text_has_a_bound_for_all_its_statements_together(
     assert set(codes(statements)) == {LARGE}
 
 
+def test_the_rows_of_a_hundred_loops_in_one_another_are_known() -> None:
+    def sources(depth: int) -> list[tuple[str, ...]]:
+        loops = "".join(f"for r{n} in select a from s{n} loop " for n in range(depth))
+        text = f"do $$ begin {loops} insert into u (a) values (r7.a); {'end loop; ' * depth} end $$"
+        statements = translate(text, "postgres")
+        return [column.sources for made in statements for column in made.columns if made.writes]
+
+    assert sources(100) == [("s7#a",)]
+    assert sources(101) == []
+
+
+def test_a_loop_may_be_cut_off_anywhere() -> None:
+    text = "for r in ( select a from s ) loop ) ; select a into r ; for r in c do end for"
+    words = text.split()
+    for end in range(len(words)):
+        translate(" ".join(words[:end]), "oracle")
+
+
 WORDS: Final = (
     "SELECT", "a", "b", "FROM", "t", "u", "JOIN", "ON", "USING", "(", ")", ",", "*", "t.*",
     "WHERE", "=", "1", "'x'", "WITH", "AS", "INSERT INTO", "VALUES", "UPDATE", "SET",
