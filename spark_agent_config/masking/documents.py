@@ -46,6 +46,7 @@ from spark_agent_config.masking.statements import (
 from spark_agent_config.masking.tokens import (
     is_issued,
     is_random,
+    is_table,
     may_be_issued,
     may_hold_token,
     tokens,
@@ -687,7 +688,8 @@ def _repeated(text: str, secrets: list[tuple[int, int]]) -> Iterator[tuple[int, 
         while (start := text.find(value, end)) >= 0:
             end = start + len(value)
             before = text[max(0, start - 2) : start]
-            if not (_NAME_BEFORE.search(before) or _NAME_BEHIND.match(text, end)):
+            named = _NAME_BEFORE.search(before) or _NAME_BEHIND.match(text, end)
+            if not (named or is_table(text, start)):
                 yield start, end
 
 

@@ -132,8 +132,13 @@ def _is_name_there(text: str, start: int, end: int) -> bool:
         return True
     if before.endswith("$") or _ID_BEFORE.search(before) or _FILE_ENDING.match(text, end):
         return True
+    return is_table(text, start)
+
+
+def is_table(text: str, start: int) -> bool:
+    """Whether a statement names a table at a place: ``SELECT a FROM x1y2``."""
     return (
-        _TABLE_BEFORE.search(before) is not None
+        _TABLE_BEFORE.search(text[max(0, start - _LOOK_BACK) : start]) is not None
         and _STATEMENT.search(text, max(0, start - _STATEMENT_BEFORE), start) is not None
     )
 

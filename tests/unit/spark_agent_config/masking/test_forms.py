@@ -218,6 +218,7 @@ def test_what_is_a_name_as_well_is_masked_at_its_secret_place_alone() -> None:
         ('password=Nord2031! of t."Nord2031!"', 'password=***** of t."Nord2031!"'),
         ("password=Nord2031! is not xNord2031!x", "password=***** is not xNord2031!x"),
         ("password=Nord2031! where Nord2031!=3", "password=***** where Nord2031!=3"),
+        (f"password={STRONG} SELECT 1 FROM {STRONG}", f"password=***** SELECT 1 FROM {STRONG}"),
         ("password=Nord2031! was 'Nord2031!'.", "password=***** was '*****'."),
         ("password=Nord2031! and Nord2031!. Then", "password=***** and *****. Then"),
         ("password=Nord2031! h/Nord2031!/x?a=Nord2031!", "password=***** h/*****/x?a=*****"),
