@@ -47,6 +47,7 @@ _SCHEMAS_USED: Final = _TWO_LEVELS | {"spark", "databricks", "trino", "presto", 
 _DEFAULT_SCHEMAS: Final = {"tsql": "dbo", "fabric": "dbo", "snowflake": "PUBLIC"}
 _IN_QUOTES: Final = re.compile(r'[."`]')
 _FILE_FORMATS: Final = frozenset({"parquet", "csv", "json", "orc", "avro", "text", "delta"})
+_FILE: Final = re.compile(r"(?i)/|\.(?:csv|tsv|parquet|json|jsonl|ndjson)(?:\.\w+)?\Z")
 
 
 class SqlNames:
@@ -131,12 +132,22 @@ class SqlNames:
     def table(self, table: exp.Table) -> str:
         """The qualified name of a table; a path or URI stands as it is."""
         parts = self.parts(table)
-        place = table.name
-        if "://" in place or (len(parts) == 2 and parts[0] in _FILE_FORMATS and "/" in place):
-            return place
+        if self._is_path(table, parts):
+            return table.name
         if isinstance(table.this, exp.Var | exp.Parameter):  # a stage, a table variable
             return qualified_name(parts)
         return qualified_name(self.qualified(parts))
+
+    def is_file(self, table: exp.Table) -> bool:
+        """A URI, ``parquet.`/x```, ``@stage/x.csv`` of Snowflake, ``'x.csv'`` of DuckDB."""
+        parts = self.parts(table)
+        named = self.dialect == "duckdb" and len(parts) == 1 and _FILE.search(parts[0])
+        return self._is_path(table, parts) or qualified_name(parts)[:1] == "@" or bool(named)
+
+    @staticmethod
+    def _is_path(table: exp.Table, parts: Parts) -> bool:
+        place = table.name
+        return "://" in place or (len(parts) == 2 and parts[0] in _FILE_FORMATS and "/" in place)
 
     def qualified(self, parts: Parts) -> Parts:
         """``orders`` => (dev, sales, orders), as far as there are defaults."""

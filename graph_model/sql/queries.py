@@ -123,6 +123,7 @@ class QueryReader(NameReader):
         self._rows = rows
         self.texts = texts
         self.reads: dict[str, None] = {}
+        self.files: set[str] = set()  # among the reads, also those that functions read
         self.returned: dict[int, Temporary] = {}  # by the id of the statement that changes rows
         self._temporary = temporary
 
@@ -878,6 +879,8 @@ class QueryReader(NameReader):
             self.gap(UNSUPPORTED, f"{parts[-1]}: a temporary table that another text makes")
             return SqlRelation((), otherwise=ColumnValue(ANY_COLUMN))
         self.reads[table] = None
+        if self.names.is_file(node):
+            self.files.add(table)
         return base_table(table, self.names.columns(table))
 
     def _nested(self, parts: Parts, frame: SelectScope) -> SqlRelation | None:
@@ -898,6 +901,7 @@ class QueryReader(NameReader):
         for literal in node.this.find_all(exp.Literal):
             if literal.is_string and (reading or "://" in literal.this):
                 self.reads[literal.this] = None
+                self.files.add(literal.this)
                 return base_table(literal.this, None)
         flows = self.flows(node.this, frame)
         if isinstance(node.this, exp.JSONTable | exp.XMLTable):

@@ -68,7 +68,7 @@ class QueryLineage:
     """``columns`` are in the order of the requested names, None for an unresolved one.
 
     ``problems`` are the names that could not be attributed and are not open, sorted and distinct;
-    ``reads`` the names of the tables, sorted. Files that a function reads are none.
+    ``reads`` the names of the tables, sorted. Files are none, nor what a function reads.
     """
 
     columns: tuple[QueryColumn | None, ...]
@@ -131,7 +131,7 @@ def _read(tree: exp.Query, dialect: str, names: Sequence[str], mask: Mask) -> Qu
     influences = [item for item in influences if item.sources or item.opens]
     lineage = QueryLineage(columns, tuple(dict.fromkeys(influences)))
     problems.difference_update(opens.text for opens in lineage.opens)
-    reads = sorted(split_name(table) for table in reader.reads if "://" not in table)
+    reads = sorted(split_name(table) for table in reader.reads if table not in reader.files)
     return replace(lineage, problems=tuple(sorted(problems)), reads=tuple(reads))
 
 

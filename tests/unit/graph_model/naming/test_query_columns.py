@@ -58,6 +58,9 @@ def test_columns_of_a_query_come_from_the_columns_of_its_tables(case: dict[str, 
     assert list(found.problems) == case.get("problems", [])
     opens = {f"{item.name}: one of {_named(item.among)} {item.how}" for item in found.opens}
     assert opens == set(case.get("open", []))
+    if "datasets" in case:
+        datasets = naming.normalise(f"{case['url']}:{case['query']}", "", DEFAULT_RULES)
+        assert [dataset.uri for dataset in datasets] == case["datasets"]
     for name, text in case.get("expressions", {}).items():
         column = found.columns[list(case["columns"]).index(name)]
         assert column is not None
