@@ -14,7 +14,8 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -199,15 +200,22 @@ class _Tokens:
         self._lock = threading.Lock()
         self._kept: LRUCache[tuple[str, str], str] = LRUCache(MOST_TOKENS)
 
-    def check(self, key: tuple[str, str], content: str) -> None:
-        """Raises Conflict for a token that came with other content."""
+    @contextmanager
+    def holding(self, key: tuple[str, str], content: str) -> Iterator[None]:
+        """Keeps the content from now on, unless the block fails. Raises Conflict for a token that
+        came with other content, or is being taken with it.
+        """
         with self._lock:
-            if self._kept.get(key, content) != content:
+            is_new = key not in self._kept
+            if self._kept.setdefault(key, content) != content:
                 raise Conflict(f"clientToken: {_LATER}")
-
-    def keep(self, key: tuple[str, str], content: str) -> None:
-        with self._lock:
-            self._kept[key] = content
+        try:
+            yield
+        except Exception:
+            with self._lock:
+                if is_new:
+                    self._kept.pop(key, None)
+            raise
 
 
 _TOKENS: Final = _Tokens()
@@ -228,12 +236,9 @@ def post_event(domain: str) -> Response:
     delivery = current_delivery(SPECIFICATION, MOST_BYTES)
     key = (f"{service.journal.id} {current_principal().name}", token or "")
     content = hashlib.sha256(delivery.raw).hexdigest()
-    if token:
-        _TOKENS.check(key, content)
-    _check_namespace(domain, delivery)
-    taken = take(_EVENT, delivery, service, _AT_ONCE)
-    if token:
-        _TOKENS.keep(key, content)
+    with _TOKENS.holding(key, content) if token else nullcontext():
+        _check_namespace(domain, delivery)
+        taken = take(_EVENT, delivery, service, _AT_ONCE)
     service.metrics.received(taken.documents[0].kind, 1)
     return jsonify(id=_event_id(taken.positions[0]), domainId=domain)
 

@@ -14,7 +14,9 @@ import pytest
 from botocore.auth import SigV4Auth
 from botocore.config import Config
 
+from api.datazone import routes
 from api.http.access import NoKeys
+from api.intake.documents import take
 from graph_model import identity
 from graph_model.stores.keys import Key, signing_secret
 from graph_model.values import Role
@@ -103,6 +105,31 @@ def test_an_event_that_comes_again_has_its_id_and_another_has_another(datazone: 
         datazone.post(event(eventType="FAIL"), clientToken="a")
     assert datazone.made.journal.summary().received == received
     assert datazone.post(event(eventType="START"))["id"] != first
+
+
+def test_of_two_events_that_come_at_once_under_one_token_one_is_taken(
+    datazone: DataZone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused: list[str] = []
+
+    def take_after_another(*given: Any) -> Any:
+        monkeypatch.setattr(routes, "take", take)
+        try:
+            datazone.post(event(eventType="FAIL"), clientToken="c")
+        except datazone.client.exceptions.ConflictException as conflict:
+            refused.append(str(conflict))
+        return take(*given)
+
+    monkeypatch.setattr(routes, "take", take_after_another)
+    taken = datazone.post(event(), clientToken="c")["id"]
+    assert ["clientToken" in words for words in refused] == [True]
+    assert datazone.post(event(), clientToken="c")["id"] == taken
+
+
+def test_a_refused_event_leaves_its_token_free(datazone: DataZone) -> None:
+    with pytest.raises(datazone.client.exceptions.ValidationException):
+        datazone.post(b"[]", clientToken="d")
+    assert datazone.post(event(), clientToken="d")["id"]
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", {"eventTime": "2026-03-01T10:00:00Z"}])
