@@ -12,7 +12,7 @@ What a name means there is in ``scopes``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -114,7 +114,7 @@ class QueryReader(NameReader):
         texts: Texts,
         dialect: str,
         temporary: Mapping[str, Temporary],
-        variables: frozenset[str] = frozenset(),
+        variables: Collection[str] = frozenset(),
         steps: int = MOST_STEPS,
         rows: Mapping[str, Temporary] = MappingProxyType({}),
     ) -> None:

@@ -138,7 +138,7 @@ class NameReader:
     """Finds what the names of one statement mean; notes what it leaves open, and counts steps."""
 
     def __init__(
-        self, names: SqlNames, dialect: str, variables: frozenset[str], steps: int
+        self, names: SqlNames, dialect: str, variables: Collection[str], steps: int
     ) -> None:
         """``variables`` of the script are no columns; ``steps``: the most of the statement."""
         self.names = names
@@ -171,7 +171,8 @@ class NameReader:
         if row is not None and (value is None or self._is_row(row, value)):
             return self._row(parts[0], [row])
         if value is None:
-            if parts[0].lower() not in self._variables | _NO_COLUMNS:
+            name = parts[0].lower()
+            if name not in self._variables and name not in _NO_COLUMNS:
                 self.gap(UNRESOLVED, f"{parts[0]}: no table has it")
             return ColumnValue(parts[0], texts=(node,))
         return value

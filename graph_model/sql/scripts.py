@@ -11,7 +11,7 @@ written there. What is put together as text when it runs is a piece of its own: 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import count
 from types import MappingProxyType
@@ -36,7 +36,8 @@ class PieceKind(Enum):
 class ScriptPiece(NamedTuple):
     """One piece: its tokens, and the text that their places are in.
 
-    ``variables`` are the folded names of parameters and variables of the procedure around it;
+    ``variables`` are the folded names of parameters and variables of the procedure around it,
+    a set that grows with the script: they are this piece's until the next is drawn;
     ``rows`` the numbers of the loops around it, by the variables of their rows; ``loop`` is the
     number of the loop over a query that this is, 0 for another statement.
     """
@@ -44,7 +45,7 @@ class ScriptPiece(NamedTuple):
     kind: PieceKind
     tokens: Sequence[Token]
     text: str
-    variables: frozenset[str] = frozenset()
+    variables: Collection[str] = frozenset()
     rows: Mapping[str, int] = MappingProxyType({})
     loop: int = 0
 
@@ -55,7 +56,7 @@ def pieces(text: str, dialect: str) -> Iterator[ScriptPiece]:
     """
     text = _as_sent(text, dialect)
     tokens = tokenize(text, dialect)
-    yield from _Splitter(text, tokens, dialect, frozenset(), count(1), inside=False).pieces()
+    yield from _Splitter(text, tokens, dialect, set(), count(1), inside=False).pieces()
 
 
 # --- commands of clients -------------------------------------------------------------------------
@@ -144,7 +145,7 @@ _WITHOUT: Final = frozenset(
      "RESET", "DISCARD", "LISTEN", "NOTIFY", "CHECKPOINT", "OPTIMIZE", "MSCK REPAIR", "REINDEX",
      "CLUSTER", "DENY", "CLEAR", "FLUSH", "LOCK TABLES", "UNLOCK TABLES",
      "LET", "LIST", "LS", "REMOVE", "PUT", "DECLARE", "SIGNAL", "RESIGNAL", "DELIMITER", "ADD",
-     "UNCACHE", "UPDATE STATISTICS"}
+     "UNCACHE", "UNTIL", "UPDATE STATISTICS"}
 )  # fmt: skip
 #: Words of T-SQL that begin a statement, wherever they stand.
 _BEGINNINGS: Final = frozenset(
@@ -159,13 +160,14 @@ _DECLARING_INSIDE: Final = frozenset(
 )
 _DECLARING_WITHOUT_A_WORD: Final = frozenset({"oracle"})
 _FILLING: Final = frozenset({"select", "with", "fetch", "execute"})
+_LABELLED: Final = frozenset({"LOOP", "WHILE", "REPEAT", "FOR", "BEGIN"})
 _ENDINGS: Final = {"LOOP": "LOOP", "DO": "FOR"}  # FOR … LOOP … END LOOP, FOR … DO … END FOR
 _MOST_LOOPS: Final = 100  # one within another; no row is known in deeper ones
 
 
 class _Splitter:
     def __init__(
-        self, text: str, tokens: Sequence[Token], dialect: str, variables: frozenset[str],
+        self, text: str, tokens: Sequence[Token], dialect: str, variables: set[str],
         numbers: Iterator[int], *, inside: bool,
     ) -> None:  # fmt: skip
         self._text = text
@@ -217,6 +219,8 @@ class _Splitter:
             self._place += 1
             if word == "GO" and self._word().isdecimal():  # GO 5: five times
                 self._place += 1
+        elif label := self._label():
+            self._place += label
         elif reading is not None:
             yield from reading(self)
         elif word in self._making and (kind := self._created()) in _ROUTINES:
@@ -225,12 +229,10 @@ class _Splitter:
             yield from self._package()
         elif word in _SUBPROGRAMS and self._inside:
             yield from self._routine(word)
-        elif word == "CREATE" and kind in _RUN_LATER:  # CREATE TASK x … AS INSERT INTO …
-            self._past({"AS"})
         elif word == "CREATE" and kind == "STREAM":
             self._to_end()
-        elif word == "<" and self._word(1) == "<":  # <<label>>
-            self._place += 5
+        elif word == "CREATE" and kind in _RUN_LATER:  # CREATE TASK x … AS INSERT INTO …
+            self._past({"AS"})
         elif word in _WITHOUT or self._word(1) == ":=" or self._is_label():
             self._to_end()
         else:
@@ -250,6 +252,12 @@ class _Splitter:
         hidden = self._rows.keys() & set(names)
         if hidden:
             self._rows = {name: self._rows[name] for name in self._rows if name not in hidden}
+
+    def _label(self) -> int:
+        """How many tokens a label before a loop or block has: ``again: LOOP``, ``<<again>>``."""
+        if (self._word(), self._word(1)) == ("<", "<"):
+            return 5
+        return 2 if self._is_label() and self._word(2) in _LABELLED else 0
 
     def _is_label(self) -> bool:
         """``again: SET …``, but not ``SELECT :day, …``, where a parameter stands."""
@@ -349,30 +357,29 @@ class _Splitter:
         yield from ()
 
     def _for(self) -> Iterator[ScriptPiece]:
-        """``FOR r IN SELECT … LOOP``, ``FOR EACH ROW``: the query reads, its loop is read on."""
-        row = self._tokens[self._place + 1].text.lower() if self._word(2) == "IN" else ""
+        """``FOR r IN (SELECT …) LOOP``, ``FOR r AS SELECT … DO``, ``FOR SELECT … DO``: the query
+        reads, its loop is read on.
+        """
+        row = self._tokens[self._place + 1].text.lower() if self._word(2) in {"IN", "AS"} else ""
         number = next(self._numbers)
+        self._place += 3 if row else 1
         if row:  # no column
-            self._variables |= {row}
-        while not self._ends() and self._word() not in {"IN", "LOOP", "DO", ";"}:
-            self._place += 1
-        self._place += 1
+            self._variables.add(row)
+        elif self._word() not in {"(", "SELECT", "WITH"}:  # FOR a, b IN SELECT …
+            self._past({"IN", "LOOP", "DO"})
+        if self._word(1) == "CURSOR" and self._word(-1) == "AS":  # FOR r AS c CURSOR FOR SELECT …
+            self._past({"FOR"})
         while self._word() in {"(", "REVERSE"}:
             self._place += 1
         start = self._place
-        if self._word() in {"SELECT", "WITH"}:
-            self._past({"LOOP", "DO"})
+        if self._word() in {"WITH", *_MAIN} or self._word(-1) == "AS":
+            # FOR r IN DELETE FROM t RETURNING a LOOP, FOR r AS FROM s SELECT a DO
+            self._past({"LOOP"} if self._dialect in _OF_PSQL else {"LOOP", "DO"})
             end = self._place - 1
             opened = sum((keyword(t) == "(") - (keyword(t) == ")") for t in self._tokens[start:end])
-            piece = ScriptPiece(
-                PieceKind.STATEMENT,
-                self._tokens[start : end + min(opened, 0)],
-                self._text,
-                self._variables,
-                self._rows,
-                number,
-            )
-            yield piece
+            piece = self._piece(PieceKind.STATEMENT, start)
+            tokens = self._tokens[start : end + min(opened, 0)]
+            yield piece._replace(tokens=tokens, loop=number)
         elif self._word() == "EXECUTE":
             self._past({"LOOP", "DO"})
             yield self._piece(PieceKind.DYNAMIC, start)
@@ -434,7 +441,7 @@ class _Splitter:
                 yield self._piece(PieceKind.STATEMENT, start)
             return
         if self._dialect in _DECLARING_INSIDE:
-            self._variables |= {self._tokens[self._place + 1 : self._place + 2][0].text.lower()}
+            self._variables.add(self._tokens[self._place + 1 : self._place + 2][0].text.lower())
             self._to_end()
             return
         self._place += 1
@@ -446,16 +453,17 @@ class _Splitter:
         while not self._ends() and self._word() not in {"BEGIN", *_SUBPROGRAMS}:
             words = [self._word(), self._word(1), self._word(2), self._word(3)]
             place = self._place + (words[0] == "CURSOR")  # CURSOR c IS SELECT …, c CURSOR FOR …
-            named.add(self._tokens[min(place, len(self._tokens) - 1)].text.lower())
+            name = self._tokens[min(place, len(self._tokens) - 1)].text.lower()
+            named.add(name)
+            self._variables.add(name)
             if "CURSOR" in words and ";" not in words[: words.index("CURSOR")]:
-                self._variables |= named | (self._parameters() if words[2] == "(" else frozenset())
+                self._variables |= self._parameters() if words[2] == "(" else frozenset()
                 while not self._ends() and self._word() not in {"SELECT", "WITH", ";"}:
                     self._place += 1
                 if self._word() != ";":
                     yield from self._statement()
             self._to_end()
             self._place += 1
-        self._variables |= named
         self._hide(named)
 
     def _execute(self) -> Iterator[ScriptPiece]:

@@ -249,9 +249,10 @@ class _Script:
             effect = self._effect(piece, reader)
             if effect is not None:
                 self._keep(effect, reader)
-                for write in effect.writes if piece.loop else ():
-                    held = SqlRelation(write.values, effect.influences)
-                    self._rows[piece.loop] = Temporary(held, frozenset(reader.reads))
+                for write in effect.writes:
+                    if piece.loop and write.table is None:
+                        held = SqlRelation(write.values, effect.influences)
+                        self._rows[piece.loop] = Temporary(held, frozenset(reader.reads))
         except RecursionError:
             self._unread(words_of(piece.tokens), SqlGap(NESTED, "it nests too deeply to be read"))
         except StatementTooLarge:

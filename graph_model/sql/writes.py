@@ -10,7 +10,7 @@ the reads only where the statement names it as a source, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
@@ -85,7 +85,7 @@ class Statements:
     """Reads statements with the reader of their queries."""
 
     def __init__(
-        self, reader: QueryReader, temporary: dict[str, Temporary], variables: frozenset[str]
+        self, reader: QueryReader, temporary: dict[str, Temporary], variables: Collection[str]
     ) -> None:
         self._reader = reader
         self._names: SqlNames = reader.names

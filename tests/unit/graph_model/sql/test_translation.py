@@ -23,6 +23,7 @@ from graph_model.sql.parsing import parse
 from graph_model.sql.queries import QueryReader
 from graph_model.sql.reply import GAPS, lines, report, report_json, statements_json
 from graph_model.sql.scopes import MOST_STEPS, UNSUPPORTED
+from graph_model.sql.scripts import pieces
 from graph_model.sql.translation import LARGE, MOST_CHARACTERS, NESTED, UNREADABLE
 from graph_model.sql.values import Texts
 
@@ -286,11 +287,27 @@ def test_the_rows_of_a_hundred_loops_in_one_another_are_known() -> None:
     assert sources(101) == []
 
 
-def test_a_loop_may_be_cut_off_anywhere() -> None:
-    text = "for r in ( select a from s ) loop ) ; select a into r ; for r in c do end for"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for r in ( select a from s ) loop ) ; select a into r ; for r in c do end for",
+        "< < again > > for r as c cursor for with q as ( select a from s ) select a do end for",
+        "again : repeat again : for ( select a from s ) do until a end repeat again",
+        "for r as do insert into t select a ; end for ; for r as",
+    ],
+)
+def test_a_loop_may_be_cut_off_anywhere(text: str) -> None:
     words = text.split()
     for end in range(len(words)):
         translate(" ".join(words[:end]), "oracle")
+
+
+def test_the_names_of_a_script_are_not_copied_for_each_of_its_loops() -> None:
+    text = "".join(f"for r{number} in (select a from s) loop " for number in range(9))
+    named = [piece.variables for piece in pieces(text, "oracle")]
+    assert len(named) == 9
+    assert all(names is named[0] for names in named)
+    assert "r8" in named[0]
 
 
 WORDS: Final = (
