@@ -20,6 +20,9 @@ import { places } from './places.js';
 /** The usual room that header, controls and legend take, and in a wide window the panel, in pixels. */
 const USUAL = Object.freeze({ above: 195, narrow: 240, beside: 356, wide: 860 });
 
+/** Elements whose focus goes on to the one with the same words. */
+const FOLLOWED = Object.freeze(['A', 'BUTTON']);
+
 /** @param {import('../controls/controls.js').Change} go */
 export function createFrame(go) {
   /** @type {{view: string, follow: import('../controls/controls.js').Control['follow']}} */
@@ -176,10 +179,7 @@ function showNotice(notice, documented = false) {
 function keepFolds() {
   /** @returns {HTMLDetailsElement[]} */
   const folds = () => [places.document, places.below].flatMap((place) => [...place.querySelectorAll('details')]);
-  const nameOf = (fold) => {
-    const row = [...(fold.closest('tr')?.cells ?? [])].filter((cell) => !cell.contains(fold));
-    return [...row, fold.querySelector('summary')].map((part) => part?.textContent).join();
-  };
+  const nameOf = (fold) => [...restOfRow(fold), fold.querySelector('summary')?.textContent].join();
   const opened = new Set(folds().filter(({ open }) => open).map(nameOf));
   return () => {
     for (const fold of folds()) fold.open ||= opened.has(nameOf(fold));
@@ -187,27 +187,48 @@ function keepFolds() {
 }
 
 /**
+ * The words of the other cells of its row, by which one of several `Copy` or links to a job is found again.
+ * @param {Element} part
+ */
+function restOfRow(part) {
+  return [...(part.closest('tr')?.cells ?? [])].filter((cell) => !cell.contains(part)).map((cell) => cell.textContent);
+}
+
+/**
  * The focus never falls to the body. What had it may go, with the page that it was on: then the link or button
- * with the same words has it, on a page of the same view, else the heading.
+ * with the same words has it, on a page of the same view, else the heading. Of several with these words it is
+ * that in the row with the most equal cells, and of equal rows the nearest to the place it had.
  * @returns {() => void} to be called when parts of the page are others, or hidden
  */
 function keepFocus() {
-  /** @type {{tag: string, words: string, view: string|undefined}|null} nothing before a first key or press */
+  /**
+   * Nothing before a first key or press; `place` among those with the same words.
+   * @type {{tag: string, words: string|null, place: number, row: Array<string|null>, view: string|undefined}|null}
+   */
   let last = null;
   const wordsOf = (part) => part.getAttribute('aria-label') ?? part.textContent;
+  const namesakes = (tag, words) => [...document.querySelectorAll(tag)].filter((part) => wordsOf(part) === words && isShown(part));
   document.addEventListener('pointerdown', () => (last = null));
   document.addEventListener('focusin', ({ target }) => {
-    if (target instanceof Element && target !== places.heading)
-      last = { tag: target.tagName, words: wordsOf(target), view: document.body.dataset.view };
+    if (!(target instanceof Element) || target === places.heading) return;
+    const { tagName: tag } = target;
+    const words = wordsOf(target);
+    const place = FOLLOWED.includes(tag) ? namesakes(tag, words).indexOf(target) : 0;
+    last = { tag, words, place, row: restOfRow(target), view: document.body.dataset.view };
   });
 
   return () => {
     const holder = document.activeElement;
     if (!last || (holder && holder !== document.body && isShown(holder))) return;
-    const { tag, words, view } = last;
-    const alike = view === document.body.dataset.view && ['A', 'BUTTON'].includes(tag) ? [...document.querySelectorAll(tag)] : [];
-    const same = alike.find((part) => isShown(part) && wordsOf(part) === words);
-    (same instanceof HTMLElement ? same : places.heading).focus({ preventScroll: true });
+    const { tag, words, row, place, view } = last;
+    const same = view === document.body.dataset.view && FOLLOWED.includes(tag) ? namesakes(tag, words) : [];
+    const ranked = same.map((part, at) => ({
+      part,
+      equal: restOfRow(part).filter((cell, column) => cell === row[column]).length,
+      away: Math.abs(at - place),
+    }));
+    const [first] = ranked.sort((a, b) => b.equal - a.equal || a.away - b.away);
+    (first?.part instanceof HTMLElement ? first.part : places.heading).focus({ preventScroll: true });
   };
 }
 

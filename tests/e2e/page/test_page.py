@@ -611,6 +611,32 @@ def test_what_was_unfolded_is_open_after_new_documents(page: Page) -> None:
     expect(folds.nth(0)).not_to_have_attribute("open", "")
 
 
+@pytest.mark.parametrize(
+    ("alike", "row"), [(False, 2), (True, 1)], ids=["rows that differ", "rows that are alike"]
+)
+def test_the_focus_stays_in_its_row_when_new_documents_come(
+    page: Page, alike: bool, row: int
+) -> None:
+    """All rows lead to one job, and the second has the focus; a document comes above them."""
+    usual = fixture("journal-failed")
+    last = usual["items"][2]
+    items = [{**(last if alike else item), "job": last["job"]} for item in usual["items"]]
+    replies = [{**usual, "items": [{**items[0], "size": 99}, *items]}, {**usual, "items": items}]
+    listed = re.compile("/journal[?]state=failed")
+    page.route(listed, lambda route: route.fulfill(json=replies[-1]))
+    page.goto("/?view=journal&state=failed")
+    wait_for(page)
+    rows = page.get_by_test_id("journal-items").locator("tbody tr")
+    links = rows.get_by_role("link", name="employee-curate")
+    links.nth(1).focus()
+    replies.pop()
+    more = {**fixture("journal-summary"), "pending": 0, "projected": 10**6}
+    page.route("**/journal?summary=true", lambda route: route.fulfill(json=more))
+    expect(rows).to_have_count(4)
+    wait_for(page)
+    expect(links.nth(row)).to_be_focused()
+
+
 def test_a_page_whose_modules_did_not_come_is_loaded_again_by_itself(own_page: Page) -> None:
     cut = iter([True])
     own_page.route(
