@@ -7,7 +7,7 @@ import { createSearch } from './controls/search.js';
 import { createApi } from './data/api.js';
 import { createApiKey, sessionStore } from './data/api-key.js';
 import { link, write } from './data/url.js';
-import { createThemeSwitch } from './page/header.js';
+import { createThemeSwitch, showDocuments } from './page/header.js';
 import { catchShortcuts, createShortcuts } from './page/shortcuts.js';
 import { createFrame } from './shell/frame.js';
 import { createLoading } from './shell/loading.js';
@@ -36,7 +36,7 @@ const picture = {
 const screen = createScreen({ navigation, frame, picture });
 const tour = { begin: async () => (await import('./start/tour.js')).createTour(places.tour, follow).begin() };
 const loading = createLoading({ navigation, api, key, frame, picture, screen, tour, onLoaded: () => watch.showReceived() });
-const watch = createWatch({ navigation, api, screen, loading });
+const watch = createWatch({ navigation, api, screen, loading, showDocuments: () => showDocuments(places.journal, api) });
 
 /* The parts of the header */
 

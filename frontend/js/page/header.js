@@ -2,25 +2,27 @@
  * The header: how many documents are where, and the choice of light or dark.
  */
 import { element, icon, replace } from './dom.js';
-import { formatNumber } from '../data/format.js';
+import { count, formatNumber } from '../data/format.js';
 import { write } from '../data/url.js';
 
 const REMEMBERED = 'headwater-theme';
 
 /**
- * Ask how many documents were received, and show it; an answer that fails hides the indicator.
+ * Ask how many documents were received, and show it, and how many the page does not have yet; an answer that
+ * fails hides the indicator.
  * @param {HTMLAnchorElement} indicator
  * @param {ReturnType<import('../data/api.js').createApi>} api
- * @returns {Promise<number|null>} how many documents the graph had; null where that is not known
+ * @returns {Promise<any>} the journal's summary; null where it is not known
  */
 export async function showDocuments(indicator, api) {
   const result = await api.get('/journal', { summary: true }, 'summary');
   if (!result.ok && result.stale) return null;
   indicator.hidden = !result.ok;
   if (!result.ok) return null;
-  const { received, projected, pending = 0, waiting = 0, failed = 0 } = result.data;
+  const { received, pending = 0, waiting = 0, failed = 0 } = result.data;
   const first = failed > 0 ? 'failed' : waiting > 0 ? 'waiting' : 'all';
   indicator.href = write({ view: 'journal', state: first });
+  indicator.title = pending > 0 ? `${count(pending, 'document')} still to come into the graph` : '';
   replace(
     indicator,
     element('span', { class: 'visually-hidden' }, 'Documents: '),
@@ -29,7 +31,7 @@ export async function showDocuments(indicator, api) {
     part(waiting, 'waiting', 'busy'),
     part(failed, 'failed', 'failed'),
   );
-  return projected;
+  return result.data;
 }
 
 function part(number, words, tone) {

@@ -1,30 +1,36 @@
 /**
  * The watch over the server: an open page that shows arrivals is loaded again once documents have arrived
- * and are in the graph. It owns the number of documents that the page has seen there.
+ * and were projected. It owns which of them the page has seen.
  */
-import { showDocuments } from '../page/header.js';
 import { VIEWS } from '../views.js';
-import { places } from './places.js';
 
 /** How often the page asks whether documents have arrived, in ms. */
 const WATCH = 5000;
+/**
+ * While documents are pending a page is loaded again at most at every so many looks: each 20 s where they
+ * arrive all the time. Once none is pending, at the next look.
+ */
+const LOOKS = 4;
 
 /**
  * @typedef {object} Parts
  * @property {import('./navigation.js').Navigation} navigation
  * @property {ReturnType<typeof import('../data/api.js').createApi>} api
  * @property {import('./screen.js').Screen} screen
- * @property {import('./loading.js').Loading} loading
+ * @property {{load: import('./loading.js').Loading['load'], fail: import('./loading.js').Loading['fail']}} loading
+ * @property {() => Promise<object|null>} showDocuments  in the header; the answer is the journal's summary, null where it is not known
  */
 
 /** @param {Parts} parts */
-export function createWatch({ navigation, api, screen, loading }) {
-  let seen = -1;
+export function createWatch({ navigation, api, screen, loading, showDocuments }) {
+  let seen = '';
+  let looks = 0;
 
-  /** The first page asks how many documents the graph has: one that arrives right after it is new. */
+  /** A page was loaded. The first one asks what is in the graph: what comes right after it is new. */
   async function showReceived() {
-    const projected = await showDocuments(places.journal, api);
-    if (seen < 0 && projected !== null) seen = projected;
+    looks = 0;
+    const summary = await showDocuments();
+    if (summary) seen ||= concluded(summary);
   }
 
   /** One look; the view stays where it is. */
@@ -32,15 +38,23 @@ export function createWatch({ navigation, api, screen, loading }) {
     if (document.hidden || unsettled()) return;
     const summary = await api.get('/journal', { summary: true }, 'watch');
     if (!summary.ok && !summary.stale && summary.error.status === 0 && screen.page() && !unsettled()) loading.fail(summary.error);
-    if (!summary.ok || summary.data.pending > 0) return;
-    const { projected } = summary.data;
-    const isNew = seen >= 0 && projected !== seen;
-    if (isNew && isBusy()) return;
-    seen = projected;
-    if (isNew && VIEWS[navigation.state().view].live) await loading.load({ watching: true });
+    if (!summary.ok) return;
+    looks += 1;
+    const found = concluded(summary.data);
+    const isNew = seen !== '' && found !== seen;
+    if (isNew && (isBusy() || (summary.data.pending > 0 && looks < LOOKS))) return;
+    seen = found;
+    if (!isNew || !VIEWS[navigation.state().view].live) return;
+    looks = 0;
+    await loading.load({ watching: true });
   }
 
   return { showReceived, start: () => void setInterval(look, WATCH) };
+}
+
+/** How far the projection is: what is pending moves nothing. `1274 2 3` => `1275 2 3`. */
+function concluded({ projected, waiting = 0, failed = 0 }) {
+  return [projected, waiting, failed].join(' ');
 }
 
 /** A question is open, or asked again before long. */

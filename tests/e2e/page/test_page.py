@@ -927,6 +927,7 @@ def test_the_documents_indicator_leads_to_failures_with_their_reasons(
     indicator = page.get_by_test_id("journal-indicator")
     expect(indicator).to_contain_text("1,284 received")
     expect(indicator).to_contain_text("3 failed")
+    expect(indicator).to_have_attribute("title", "5 documents still to come into the graph")
     indicator.click()
     wait_for(page)
     items = page.get_by_test_id("journal-items").locator("tbody tr")
