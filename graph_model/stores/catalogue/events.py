@@ -22,6 +22,7 @@ from graph_model.stores.catalogue.reading import (
     MATERIALIZED,
     CatalogueReader,
     application_of,
+    excluding,
     input_column,
     made_once,
     rows_for,
@@ -257,7 +258,7 @@ class Events(CatalogueReader):
             columns.mode == sa.literal(labels.OVERWRITE, literal_execute=True),  # for its index
             *successful(columns, writes_only=True),
             columns.at > execution.at,
-            *_none_of(columns.id, but),
+            *excluding(columns.id, but),
         )
         with self._read() as connection:
             next_at: int | None = connection.execute(asked).scalar()
@@ -352,7 +353,7 @@ def _chosen(event_filter: EventFilter, *, window: bool = True) -> _Conditions:
     """The conditions on executions, whatever else the statement joins."""
     columns = executions.c
     chosen = [*_is_known(), *_execution_conditions(event_filter, window=window)]
-    chosen += [*_none_of(columns.id, event_filter.without), *_visible(event_filter.hidden)]
+    chosen += [*excluding(columns.id, event_filter.without), *_visible(event_filter.hidden)]
     if event_filter.targets is not None:
         chosen.append(columns.target.in_(sorted(event_filter.targets)))
     if event_filter.append:
@@ -406,13 +407,9 @@ def _has_event(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
     )
 
 
-def _none_of(column: sa.Column[str], values: Collection[str]) -> _Conditions:
-    return [none_of(column, values)] if values else []
-
-
 def _visible(hidden: Collection[str]) -> _Conditions:
     """The conditions that neither job nor dataset of an execution is hidden."""
-    return [*_none_of(executions.c.target, hidden), *_none_of(executions.c.job, hidden)]
+    return [*excluding(executions.c.target, hidden), *excluding(executions.c.job, hidden)]
 
 
 def _received(reported: sa.ColumnElement[str], by: int | None) -> _Conditions:
@@ -470,7 +467,7 @@ def _data_sources(event_filter: EventFilter, *, window: bool = True) -> tuple[An
     chosen: _Conditions = [sa.or_(datasets.c.kind != "name", sa.not_(placed))]
     chosen += [
         *_dataset_received(event_filter.received_by),
-        *_none_of(datasets.c.id, event_filter.hidden),
+        *excluding(datasets.c.id, event_filter.hidden),
     ]
     chosen += _execution_conditions(
         EventFilter(
@@ -482,7 +479,7 @@ def _data_sources(event_filter: EventFilter, *, window: bool = True) -> tuple[An
         window=window,
     )
     # What a hidden job said of itself, its errors included, finds nothing.
-    visible = _none_of(executions.c.job, event_filter.hidden)
+    visible = excluding(executions.c.job, event_filter.hidden)
     if event_filter.application_id or event_filter.labels:
         chosen += visible
     if event_filter.targets is not None:

@@ -27,6 +27,8 @@ from graph_model.stores.catalogue.reading import (
     CatalogueReader,
     application_of,
     at_values,
+    excluding,
+    excluding_hidden,
     input_column,
     input_table,
     is_doubtful,
@@ -59,8 +61,6 @@ from graph_model.stores.database import (
     StoredText,
     chunks,
     count_rows,
-    in_list,
-    none_of,
 )
 from graph_model.stores.pages import EXECUTIONS, Page, checked_limit, read_cursor, write_cursor
 
@@ -100,7 +100,7 @@ class ExecutionHistory(CatalogueReader):
         with self._read() as connection:
             named = [] if run is None else [own.run.in_(names_of_runs(connection, (run,)))]
             chosen = [*given, *named, *until(own.at, at)]
-            chosen += [none_of(end, hidden) for end in (own.job, own.target) if hidden]
+            chosen += [*excluding(own.job, hidden), *excluding(own.target, hidden)]
             asked = _page(chosen, checked_limit(limit) + 1, cursor)
             listed = [ExecutionRow(*row) for row in connection.execute(asked)]
             rows = under_applications(connection, listed)
@@ -564,8 +564,7 @@ def newest_id(column: str, asked: sa.CTE, only: Only, *, is_hiding: bool = False
     that is none of those in the parameter ``hidden``.
     """
     seen = executions.alias("seen").c
-    shown = (sa.not_(in_list(seen.job, "hidden")),) if is_hiding else ()
-    chosen = (*_condition_of(seen, only), *shown)
+    chosen = (*_condition_of(seen, only), *excluding_hidden(seen.job, is_hiding))
     return (
         sa.select(seen.id)
         .where(seen[column] == asked.c.value, *chosen, until_input(seen.at))

@@ -21,6 +21,8 @@ from graph_model.stores.catalogue.reading import (
     CatalogueReader,
     ListKeys,
     at_values,
+    excluding,
+    excluding_hidden,
     input_column,
     is_input,
     made_once,
@@ -42,7 +44,7 @@ from graph_model.stores.catalogue.tables import (
     schemas,
 )
 from graph_model.stores.catalogue_values import Rows, RunFacet
-from graph_model.stores.database import StoredText, chunks, count_rows, in_list, none_of
+from graph_model.stores.database import StoredText, chunks, count_rows
 from graph_model.stores.pages import Page, checked_limit
 
 _BODIES: Final = prepared(sa.select(facet_bodies).where(is_input(facet_bodies.c.id)))
@@ -240,7 +242,7 @@ class FacetRecords(CatalogueReader):
         return Page(tuple(FacetRow(*row) for row in rows), total, following)
 
     def _visible(self) -> tuple[sa.ColumnElement[bool], ...]:
-        return (none_of(facets.c.job, self._hidden),) if self._hidden else ()
+        return excluding(facets.c.job, self._hidden)
 
     def bodies(self, digests: Collection[str]) -> dict[str, str]:
         """Per digest the facet's content as JSON."""
@@ -265,7 +267,7 @@ def _newest_of_kind(*, is_hiding: bool) -> sa.Select[Any]:
             seen.kind == kind,
             seen.name == pairs.c.second,
             until_input(seen.at),
-            *_sent_by_others(seen.job, is_hiding),
+            *excluding_hidden(seen.job, is_hiding),
         )
         .scalar_subquery()
     )
@@ -274,13 +276,7 @@ def _newest_of_kind(*, is_hiding: bool) -> sa.Select[Any]:
     own = facets.c
     same = (own.entity == newest.c.first, own.kind == kind, own.name == newest.c.second)
     asked = sa.select(facets).join_from(newest, facets, sa.and_(*same, own.at == newest.c.at))
-    return asked.where(*_sent_by_others(own.job, is_hiding))
-
-
-def _sent_by_others(
-    job: sa.ColumnElement[str], is_hiding: bool
-) -> tuple[sa.ColumnElement[bool], ...]:
-    return (sa.not_(in_list(job, "hidden")),) if is_hiding else ()
+    return asked.where(*excluding_hidden(own.job, is_hiding))
 
 
 def _preference(row: FacetRow) -> tuple[str, str]:

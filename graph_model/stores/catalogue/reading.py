@@ -49,7 +49,9 @@ from graph_model.stores.database import (
     StoredText,
     after_keys,
     chunks,
+    in_list,
     is_in_memory,
+    none_of,
     read,
 )
 from graph_model.stores.pages import ListOrder, checked_limit, read_cursor, write_cursor
@@ -157,6 +159,20 @@ BEFORE_EVERYTHING: Final = -(2**63) + 1
 def until(column: sa.ColumnElement[int], at: int | None) -> tuple[sa.ColumnElement[bool], ...]:
     """The condition that a time is not after ``at``, for ``where(*until(…))``."""
     return () if at is None else (column <= at,)
+
+
+def excluding(
+    column: sa.ColumnElement[str], values: Collection[str]
+) -> tuple[sa.ColumnElement[bool], ...]:
+    """The condition that a text is none of these, for ``where(*excluding(…))``."""
+    return (none_of(column, values),) if values else ()
+
+
+def excluding_hidden(
+    column: sa.ColumnElement[str], is_hiding: bool
+) -> tuple[sa.ColumnElement[bool], ...]:
+    """The same of the parameter ``hidden``, for a statement that is made once."""
+    return (sa.not_(in_list(column, "hidden")),) if is_hiding else ()
 
 
 def is_doubtful(of: Any) -> sa.ColumnElement[bool]:
