@@ -7,7 +7,7 @@ that cannot be read is a gap, and the others are read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeVar
 
@@ -331,9 +331,9 @@ class _Script:
         opens: list[SqlOpen] = []
         places: dict[str | None, RowPlace] = {}
         for write in writes:
-            opens += _stars(write)
-            opens += self._hidden(write, reader)
             placed = list(_placed(write))
+            opens += _stars(write, placed)
+            opens += self._hidden(write, placed, reader)
             for value, place in (*placed[: write.hidden.start], *placed[write.hidden.stop :]):
                 self._value(write.table or "", value, made)
                 if place is not None and place.names is None and not value.tables:
@@ -373,9 +373,11 @@ class _Script:
             tuple(dict.fromkeys(opens)),
         )
 
-    def _hidden(self, write: TableWrite, reader: QueryReader) -> Iterator[SqlOpen]:
+    def _hidden(
+        self, write: TableWrite, placed: Sequence[PlacedValue], reader: QueryReader
+    ) -> Iterator[SqlOpen]:
         """The values whose names hang on the number of columns of a ``*`` before and behind."""
-        for value, place in list(_placed(write))[write.hidden.start : write.hidden.stop]:
+        for value, place in placed[write.hidden.start : write.hidden.stop]:
             to = column_text((write.table or "", value.name))
             for (among, path), how in () if value.tables else sorted(value.flows):
                 reader.step(len(candidates(among)))
@@ -471,14 +473,14 @@ def _retargeted(column: _Targeted, names: Mapping[str, str]) -> _Targeted:
     return replace(column, to=column_text((names.get(table, table), path)))
 
 
-def _stars(write: TableWrite) -> Iterator[SqlOpen]:
+def _stars(write: TableWrite, placed: Iterable[PlacedValue]) -> Iterator[SqlOpen]:
     """The columns that a table gets through ``*``. A column that the query names as well is the
     one that it names.
     """
     stars = [star for value in write.values for star in value.stars]
     among = tuple(sorted({star.table for star in stars if star.by_name}))
     named = {value.name.lower() for value in write.values if not value.tables}
-    for value, place in _placed(write):
+    for value, place in placed:
         for star in value.stars:
             if place is not None and place.own is not None:
                 place = place._replace(own=RowWidth(0, (_star(star),)))
@@ -501,7 +503,10 @@ MOST_STARS: Final = 16
 """``*`` of unknown columns in one row that is written by position: of more no place is known."""
 
 
-def _placed(write: TableWrite) -> Iterator[tuple[ColumnValue, RowPlace | None]]:
+PlacedValue = tuple[ColumnValue, RowPlace | None]
+
+
+def _placed(write: TableWrite) -> Iterator[PlacedValue]:
     """Each value with its place: ``INSERT INTO t SELECT a, s.* FROM s`` has (1,) and (0, s.*)."""
     row, values = write.row, write.values
     stars = [_star(value.stars[0]) if value.stars else None for value in values if value.tables]
