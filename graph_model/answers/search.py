@@ -38,6 +38,8 @@ from graph_model.values import cause_line, iso
 RUN: Final = "run"
 _NAMED: Final = (labels.DATASET, labels.JOB, labels.COLUMN)
 KINDS: Final = (*_NAMED, RUN)
+#: What a path of a file, or a column behind its table, stands for.
+_MEANT_BY_PARTS: Final = frozenset({labels.DATASET, labels.COLUMN})
 #: The newest executions that are searched, and so many of those that match are grouped by run.
 _EXECUTIONS_SEARCHED: Final = 10_000
 _EXECUTIONS_READ: Final = 200
@@ -108,7 +110,9 @@ def search(sources: Sources, text: str, *, kinds: Collection[str], limit: int) -
     answer = _find(sources, text, kinds, limit)
     words = text.split()
     aside: tuple[str, ...] = ()
-    if not any(item.kind in _NAMED for item in answer.items):
+    if _MEANT_BY_PARTS.intersection(kinds) and not any(
+        item.kind in _NAMED for item in answer.items
+    ):
         parts = _holder_of(sources, text.strip()) if len(words) == 1 else _Hits((), 0)
         parts = parts if parts.items else _columns_of_tables(sources, text, limit)
         asked = any(item.kind in kinds for item in parts.items)
