@@ -19,11 +19,15 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from http import HTTPStatus
 from typing import Any, Final
+from urllib.parse import unquote
 
 from cachetools import LRUCache
 from flask import Response, current_app, jsonify, request
 from marshmallow import fields
+from werkzeug.exceptions import MethodNotAllowed
+from werkzeug.exceptions import NotFound as NoRoute
 
 from api.datazone import nodes
 from api.http.blueprint import (
@@ -80,6 +84,8 @@ _NAMES: Final = {
     429: "ThrottlingException",
 }
 _FAILED: Final = 500
+_DOMAINS: Final = "/v2/domains/"
+_OPERATIONS: Final = "those of lineage, GetAsset and ListAssetRevisions"
 _STATUS: Final = {
     DocumentState.WAITING: "REQUESTED",
     DocumentState.PENDING: "REQUESTED",
@@ -156,6 +162,19 @@ def _name_error(response: Response) -> Response:
         response.headers["X-Amzn-ErrorType"] = body["__type"]
     response.headers["X-Amzn-RequestId"] = current_request_id.get()
     return response
+
+
+@blueprint.before_app_request  # type: ignore[untyped-decorator]
+def _refuse_other_operations() -> Response | None:
+    """What is no route here is an operation of the service that is not ours."""
+    unmatched = isinstance(request.routing_exception, NoRoute | MethodNotAllowed)
+    if not unmatched or not f"{request.path}/".startswith(_DOMAINS):
+        return None
+    text = f"no operation {request.method} {unquote(request.path)} is known here: {_OPERATIONS} are"
+    response = jsonify(_spelled({"code": HTTPStatus.NOT_FOUND, "message": text}))
+    response.status_code = HTTPStatus.NOT_FOUND
+    named: Response = _name_error(response)
+    return named
 
 
 class _Page(Query):

@@ -579,3 +579,24 @@ def test_a_domain_is_the_jobs_of_its_namespace() -> None:
             with pytest.raises(raised.ResourceNotFoundException):
                 ask(domainIdentifier="dzd_sales", identifier=other)
     made.close()
+
+
+@pytest.mark.parametrize(
+    ("operation", "given"),
+    [
+        ("list_domains", {}),
+        ("get_domain", {"identifier": DOMAIN}),
+        ("get_project", {"domainIdentifier": DOMAIN, "identifier": "p1"}),
+        ("list_projects", {"domainIdentifier": DOMAIN}),
+        ("delete_asset", {"domainIdentifier": DOMAIN, "identifier": "a1"}),
+        ("search", {"domainIdentifier": DOMAIN, "searchScope": "ASSET"}),
+    ],
+)
+def test_an_operation_that_is_not_served_has_the_name_of_an_exception(
+    datazone: DataZone, operation: str, given: Json
+) -> None:
+    missing = datazone.client.exceptions.ResourceNotFoundException
+    with pytest.raises(missing, match="those of lineage, GetAsset and ListAssetRevisions") as info:
+        getattr(datazone.client, operation)(**given)
+    assert info.value.response["ResponseMetadata"]["HTTPStatusCode"] == 404
+    assert info.value.response["ResponseMetadata"]["RequestId"]

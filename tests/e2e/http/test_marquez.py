@@ -244,6 +244,19 @@ def test_events_are_listed_by_their_time(client: FlaskClient) -> None:
     assert jobs("/events/other") == []
 
 
+@pytest.mark.parametrize("namespace", ["s3://bucket", "postgres://host:5432", "a/b"])
+def test_a_namespace_of_events_may_come_with_its_slashes(namespace: str) -> None:
+    made = small_headwater()
+    event = copied("a", "b", 1)
+    event["job"]["namespace"] = namespace
+    made.accept(*map(lineage_event, [event, copied("b", "c", 2)]))
+    client = client_of(made, 1_772_400_000_000)
+    for path in (namespace, quote(namespace, safe="")):
+        (listed,) = get(client, f"/events/{path}")["events"]
+        assert listed["job"] == {"namespace": namespace, "name": "to b"}
+    made.close()
+
+
 def test_a_node_was_created_when_a_run_named_it_first(client: FlaskClient) -> None:
     path = f"/namespaces/{ENCODED}/datasets"
     times = {
