@@ -289,6 +289,7 @@ class _Project:
         self._dialect = _DIALECTS.get(adapter, adapter)
         self._compiled_at = _compiled_at(manifest) or 0
         self._invocation = str(_object(results.get("metadata")).get("invocation_id") or "")
+        self._refreshed = _object(results.get("args")).get("full_refresh") is True
         self._mark = self._invocation or str(said.get("invocation_id") or self._compiled_at)
         parts = ("nodes", "sources", "exposures")
         self._nodes = {
@@ -323,7 +324,7 @@ class _Project:
         output = self._dataset(node)
         if (lineage := self._lineage(node)) is not None:
             output["facets"]["columnLineage"] = lineage
-        if node.materialized in _REPLACING:
+        if self._replaces(node):
             output["facets"]["lifecycleStateChange"] = facet(
                 "LifecycleStateChangeDatasetFacet", lifecycleStateChange="OVERWRITE"
             )
@@ -335,6 +336,13 @@ class _Project:
         if state is None:  # skipped
             return ()
         return self._run(node.id, job, result, state, data)
+
+    def _replaces(self, node: _Node) -> bool:
+        """A model's own ``full_refresh`` goes before that of the run."""
+        if node.materialized != "incremental":
+            return node.materialized in _REPLACING
+        own = node.object("config").get("full_refresh")
+        return own if isinstance(own, bool) else self._refreshed
 
     def _run(
         self, key: str, job: JsonObject, result: JsonObject, state: str, data: Event

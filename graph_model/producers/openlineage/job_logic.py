@@ -67,7 +67,7 @@ from graph_model.producers.openlineage.events.facets import (
     Transformation,
     value_of,
 )
-from graph_model.producers.openlineage.events.jobs import own_job
+from graph_model.producers.openlineage.events.jobs import facet_body, own_job
 from graph_model.sql import RowPlace, RowWidth
 
 #: Bounds of the inputs of a statement's plans: every output takes every input, and every plan
@@ -171,6 +171,7 @@ class StatedJob:
             statement.explicit,
             statement.left_out,
             DECLARATION_FACET in statement.job_facets,
+            _is_refreshed(statement),
             "" if self.command else _facet_digest(statement.job_facets.get("sql")),
             repr(statement.entries),
             [_dataset_digest(dataset) for dataset in statement.inputs],
@@ -745,7 +746,7 @@ class _Reader:
             stays = not has_data and self._stays(output)
             return labels.LIFECYCLE if stays else labels.OVERWRITE
         if not change and not self.command and (model := output.dbt_model()) is not None:
-            return _mode_of_dbt(model)
+            return _mode_of_dbt(model, refreshed=_is_refreshed(self.statement))
         if change not in ("CREATE", "OVERWRITE") or self._may_repeat_an_insert(reads=reads):
             return labels.UNKNOWN_MODE
         return labels.OVERWRITE if writes or not self.command else labels.UNKNOWN_MODE
@@ -762,13 +763,21 @@ class _Reader:
 
 
 _REPLACED_BY_DBT: Final = frozenset({"table", "view", "materialized_view", "seed"})
-_GROWN_BY_DBT: Final = frozenset({"incremental", "snapshot"})
+_DBT_RUN: Final = "dbt_run"
 
 
-def _mode_of_dbt(model: DbtModel) -> str:
-    """A run with ``--full-refresh`` does not say so on its datasets: it counts as one that adds."""
-    if model.materialized in _GROWN_BY_DBT:
-        return labels.OVERWRITE if model.full_refresh else labels.APPEND
+def _is_refreshed(statement: JobStatement) -> bool:
+    """Whether dbt ran with ``--full-refresh`` (facet ``dbt_run`` of the run)."""
+    return facet_body(statement.run_facets, _DBT_RUN).get("full_refresh") is True
+
+
+def _mode_of_dbt(model: DbtModel, *, refreshed: bool) -> str:
+    """A model's own ``full_refresh`` goes before the run's; a snapshot is never built anew."""
+    if model.materialized == "snapshot":
+        return labels.APPEND
+    if model.materialized == "incremental":
+        anew = refreshed if model.full_refresh is None else model.full_refresh
+        return labels.OVERWRITE if anew else labels.APPEND
     return labels.OVERWRITE if model.materialized in _REPLACED_BY_DBT else labels.UNKNOWN_MODE
 
 

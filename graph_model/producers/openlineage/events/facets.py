@@ -464,10 +464,13 @@ def read_lifecycle(body: JsonObject, path: str) -> Lifecycle:
 
 @dataclass(frozen=True, slots=True)
 class DbtModel:
-    """How dbt builds a table: ``table``, ``view``, ``incremental`` ...; "" where it is not said."""
+    """How dbt builds a table: ``table``, ``view``, ``incremental`` ...; "" where it is not said.
+
+    ``full_refresh`` is the model's own setting, None where it has none: then the run's counts.
+    """
 
     materialized: str
-    full_refresh: bool
+    full_refresh: bool | None
 
 
 def read_dbt_model(body: JsonObject, _: str) -> DbtModel:
@@ -477,9 +480,10 @@ def read_dbt_model(body: JsonObject, _: str) -> DbtModel:
     incremental = config.get("incremental")
     settings = incremental if isinstance(incremental, dict) else {}
     materialized = config.get("materialized")
+    full_refresh = settings.get("full_refresh")
     return DbtModel(
         materialized.strip().lower() if isinstance(materialized, str) else "",
-        settings.get("full_refresh") is True,
+        full_refresh if isinstance(full_refresh, bool) else None,
     )
 
 

@@ -188,6 +188,27 @@ def test_a_run_ends_as_dbt_says(status: str, state: str | None, tmp_path: Path) 
     assert messages == (["no table"] if state == "FAIL" else [])
 
 
+@pytest.mark.parametrize(
+    ("args", "own", "replaced"),
+    [
+        ({}, {}, False),
+        ({"full_refresh": True}, {}, True),
+        ({"full_refresh": True}, {"full_refresh": False}, False),
+        ({"full_refresh": False}, {"full_refresh": True}, True),
+        ([], {"full_refresh": "yes"}, False),
+    ],
+)
+def test_an_incremental_model_is_replaced_by_a_full_refresh(
+    args: Any, own: Mapping[str, Any], replaced: bool, tmp_path: Path
+) -> None:
+    manifest = a_manifest()
+    config = {"materialized": "incremental", **own}
+    manifest["nodes"]["model.shop.orders"]["config"] = config
+    source = artefacts(tmp_path, manifest=manifest, run_results={**RESULTS, "args": args})
+    _, ended = events_of(source)["model.shop.orders"]
+    assert ("lifecycleStateChange" in ended["outputs"][0]["facets"]) is replaced
+
+
 def test_what_was_only_compiled_is_declared(tmp_path: Path) -> None:
     (declared,) = events_of(artefacts(tmp_path, manifest=a_manifest()))["model.shop.orders"]
     assert "run" not in declared
