@@ -106,7 +106,19 @@ def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
     tokens = _without_colons(tokens)
     words = _keywords(tokens[:5])
     if dialect in _COMPOUND:
-        tokens = _with_short_output(_without_ties(tokens))
+        tokens = _with_short_output(_without_bulk(_without_ties(tokens)))
+    if dialect in _PIPED:
+        tokens = _with_selecting_pipes(tokens, dialect)
+    if words[:3] == ["APPLY", "CHANGES", "INTO"]:
+        return _as_insert(tokens, dialect)
+    if words[:1] == ["CREATE"] and dialect == "postgres":
+        tokens = _without_data(tokens)
+    if words[:1] == ["CREATE"] and dialect == "databricks":
+        tokens = _with_checks(tokens, dialect)
+    if words[:1] == ["UPDATE"] and dialect == "teradata":
+        return _with_alias_before_set(tokens, dialect)
+    if words[:1] == ["MERGE"] and dialect == "postgres":
+        return _without_overriding(tokens)
     if words[:3] == ["DELETE", "FROM", "TABLE"] and words[3:4] not in _BEHIND_TABLES:
         return [*tokens[:2], *tokens[3:]]
     if words[:3] == ["CREATE", "SNAPSHOT", "TABLE"]:
@@ -166,6 +178,119 @@ def _behind_name(words: Sequence[str], place: int) -> int:
     while words[place + 1 : place + 2] in (["."], ["-"]):
         place += 2
     return place + 1
+
+
+def _without_bulk(tokens: Sequence[Token]) -> Sequence[Token]:
+    """``OPENROWSET(BULK 'path', …)`` => ``OPENROWSET('path', …)``."""
+    words = _keywords(tokens)
+    if "BULK" not in words:
+        return tokens
+    return [t for p, t in enumerate(tokens) if words[p - 2 : p + 1] != ["OPENROWSET", "(", "BULK"]]
+
+
+def _with_selecting_pipes(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
+    """``|> SET a = b + 1`` => ``|> SELECT * REPLACE (b + 1 AS a)``; DROP and RENAME, too."""
+    made: list[Token] = []
+    place = 0
+    while place < len(tokens):
+        clause = _PIPES.get(keyword(tokens[place])) if keyword(tokens[place - 1]) == "|>" else None
+        if not clause:
+            made.append(tokens[place])
+            place += 1
+            continue
+        end = _behind_pipe(tokens, place)
+        given = tokens[place + 1 : end]
+        if keyword(tokens[place]) == "SET":
+            given = _named_behind(given, dialect)
+        made += [*tokenize(f"SELECT * {clause} (", dialect), *given, *tokenize(")", dialect)]
+        place = end
+    return made
+
+
+_PIPED: Final = frozenset({"bigquery", "spark", "databricks"})
+_PIPES: Final = {"SET": "REPLACE", "DROP": "EXCEPT", "RENAME": "RENAME"}
+
+
+def _behind_pipe(tokens: Sequence[Token], place: int) -> int:
+    """The place of the next ``|>``, or of what ends the query."""
+    depth = 0
+    for at in range(place, len(tokens)):
+        depth += (keyword(tokens[at]) == "(") - (keyword(tokens[at]) == ")")
+        if depth < 0 or (depth == 0 and keyword(tokens[at]) in {"|>", ";"}):
+            return at
+    return len(tokens)
+
+
+def _named_behind(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
+    """``a = b + 1, c = d`` => ``b + 1 AS a, d AS c``."""
+    made: list[Token] = []
+    depth, start = 0, 0
+    for at in range(len(tokens) + 1):
+        word = keyword(tokens[at]) if at < len(tokens) else ","
+        depth += (word == "(") - (word == ")")
+        if depth == 0 and word == ",":
+            made += [*tokens[start + 2 : at], *tokenize("AS", dialect), *tokens[start : start + 1]]
+            made += tokens[at : at + 1]
+            start = at + 1
+    return made
+
+
+def _as_insert(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
+    """``APPLY CHANGES INTO t FROM s KEYS (a) … COLUMNS * EXCEPT (b)`` => ``INSERT INTO t BY NAME
+    SELECT * EXCEPT (b) FROM s``.
+    """
+    words = _keywords(tokens)
+    if "FROM" not in words or "KEYS" not in words:
+        return tokens
+    source = words.index("FROM")
+    columns = words.index("COLUMNS") + 1 if "COLUMNS" in words else len(words)
+    ends = (at for at in range(columns, len(words)) if words[at] in {"STORED", "TRACK", ";"})
+    listed = tokens[columns : next(ends, len(words))] or tokenize("*", dialect)
+    into, select = tokenize("INSERT INTO", dialect), tokenize("BY NAME SELECT", dialect)
+    of = tokens[source : words.index("KEYS", source)]
+    return [*into, *tokens[3:source], *select, *listed, *of]
+
+
+def _without_data(tokens: Sequence[Token]) -> Sequence[Token]:
+    """``CREATE MATERIALIZED VIEW v AS … WITH NO DATA`` => ``CREATE MATERIALIZED VIEW v AS …``."""
+    words = _keywords(tokens)
+    for end in (["WITH", "DATA"], ["WITH", "NO", "DATA"]):
+        if words[1] == "MATERIALIZED" and words[-len(end) :] == end:
+            return tokens[: -len(end)]
+    return tokens
+
+
+def _with_checks(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
+    """``CONSTRAINT c EXPECT (a > 0) ON VIOLATION DROP ROW`` => ``CONSTRAINT c CHECK (a > 0)``."""
+    words = _keywords(tokens)
+    made: list[Token] = []
+    place = 0
+    while place < len(tokens):
+        if words[place : place + 2] == ["ON", "VIOLATION"]:
+            place += 4
+        elif words[place] == "EXPECT" and words[place - 2 : place - 1] == ["CONSTRAINT"]:
+            made += tokenize("CHECK", dialect)
+            place += 1
+        else:
+            made.append(tokens[place])
+            place += 1
+    return made
+
+
+def _with_alias_before_set(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
+    """``UPDATE t FROM s SET …`` => ``UPDATE t FROM s AS s SET …``, where SET would be the alias."""
+    words = _keywords(tokens)
+    place = words.index("SET") if "SET" in words else 0
+    if words[place - 2 : place - 1] not in (["FROM"], [","], ["."]):
+        return tokens
+    return [*tokens[:place], *tokenize("AS", dialect), tokens[place - 1], *tokens[place:]]
+
+
+def _without_overriding(tokens: Sequence[Token]) -> Sequence[Token]:
+    """``INSERT (a) OVERRIDING SYSTEM VALUE VALUES (…)`` => ``INSERT (a) VALUES (…)``."""
+    words = _keywords(tokens)
+    gone = {at for at in range(len(words)) if words[at] == "OVERRIDING" and words[at - 1] == ")"}
+    return [t for p, t in enumerate(tokens) if not gone & {p, p - 1, p - 2}]
 
 
 _CLONING: Final = frozenset({"bigquery", "databricks", "snowflake", "spark"})

@@ -15,7 +15,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from sqlglot import exp
@@ -116,11 +115,13 @@ class QueryReader(NameReader):
         temporary: Mapping[str, Temporary],
         variables: Collection[str] = frozenset(),
         steps: int = MOST_STEPS,
-        rows: Mapping[str, Temporary] = MappingProxyType({}),
+        held: Callable[[str], tuple[Temporary, int | None] | None] = lambda _: None,
     ) -> None:
-        """``steps``: how many the statement may take; ``rows`` what the variables of loops hold."""
+        """``steps``: how many the statement may take; ``held``: the rows of which a variable holds
+        one, and the place in it, None for all of it; None where that is not known.
+        """
         super().__init__(names, dialect, variables, steps)
-        self._rows = rows
+        self._held = held
         self.texts = texts
         self.reads: dict[str, None] = {}
         self.files: set[str] = set()  # among the reads, also those that functions read
@@ -128,13 +129,33 @@ class QueryReader(NameReader):
         self._temporary = temporary
 
     def row_variable(self, name: str, frame: SelectScope) -> FromItem | None:
-        """What ``r`` holds in ``FOR r IN SELECT … LOOP``: a row of the query."""
-        if (kept := self._rows.get(name.lower())) is None:
+        held = self._held(name.lower())
+        if held is None or held[1] is not None:
             return None
+        return FromItem((name,), self._used(held[0], frame))
+
+    def value_variable(self, name: str, frame: SelectScope) -> ColumnValue:
+        held = self._held(name.lower())
+        values = held[0].relation.values if held is not None else ()
+        place = 0 if held is None or held[1] is None else held[1]
+        is_row = held is not None and held[1] is None and len(values) > 1
+        if held is None or is_row or place >= len(values) or any(v.tables for v in values):
+            return ColumnValue(name)
+        self._used(held[0], frame)
+        return values[place].named(name)
+
+    def _used(self, kept: Temporary, frame: SelectScope) -> SqlRelation:
         self.reads.update(dict.fromkeys(kept.reads))
         if kept.relation.influences is not None:
             frame.influences.inner.append(kept.relation.influences)
-        return FromItem((name,), kept.relation)
+        return kept.relation
+
+    def _variable(self, node: exp.Expr) -> str:
+        """``@a``, ``:a``, ``a(i)`` of an array: the variable's name, "" for another expression."""
+        if isinstance(node, exp.Parameter | exp.Placeholder | exp.Anonymous):
+            name = f"{'@' if isinstance(node, exp.Parameter) else ''}{node.name}".lower()
+            return name if self._held(name) is not None else ""
+        return ""
 
     # --- queries ---------------------------------------------------------------------------------
 
@@ -898,8 +919,9 @@ class QueryReader(NameReader):
     def _function(self, node: exp.Table, frame: SelectScope) -> SqlRelation:
         """A table function: files that it names are read, its columns come from its arguments."""
         reading = _reads_a_file(node.this)
-        for literal in node.this.find_all(exp.Literal):
-            if literal.is_string and (reading or "://" in literal.this):
+        for literal in node.this.find_all(exp.Literal, exp.National):
+            is_text = bool(literal.args.get("is_string", True))
+            if is_text and (reading or "://" in literal.this):
                 self.reads[literal.this] = None
                 self.files.add(literal.this)
                 return base_table(literal.this, None)
@@ -1093,6 +1115,8 @@ class QueryReader(NameReader):
             elif isinstance(node, exp.Column):
                 if not isinstance(node, exp.Pseudocolumn):
                     flowing |= stepped(self.column(node, frame).flows, how)
+            elif name := self._variable(node):
+                flowing |= stepped(self.value_variable(name, frame).flows, how)
             elif self._dialect == "snowflake" and isinstance(node, exp.Parameter):
                 flowing |= stepped(self._numbered(node, (), frame).flows, how)
             elif isinstance(node, exp.Query | exp.Exists):
@@ -1177,6 +1201,8 @@ class QueryReader(NameReader):
         ):
             column = exp.Column(this=exp.to_identifier(names.pop(), quoted=True), table=inner.this)
             return self._fields(self.column(column, frame), tuple(reversed(names)))
+        if names and (row := self.row_variable(self._variable(inner), frame)) is not None:
+            return self._fields(self.of_source(row, names.pop()), tuple(reversed(names)))
         if isinstance(inner, exp.Identifier):
             return ColumnValue(inner.name)  # a variable of a lambda: its array flows already
         value = self.value(inner, "", frame)
@@ -1235,7 +1261,7 @@ def _reads_a_file(function: exp.Expr) -> bool:
     """``read_csv('x.csv')``, ``read_files('/x')``: the first text is a file or a folder."""
     if isinstance(function, exp.Anonymous):
         name = str(function.this).lower()
-        return name.startswith("read_") or name == "parquet_scan"
+        return name.startswith("read_") or name in {"parquet_scan", "openrowset"}
     return isinstance(function, exp.ReadCSV | exp.ReadParquet)
 
 

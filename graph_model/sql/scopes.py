@@ -172,13 +172,20 @@ class NameReader:
             return self._row(parts[0], [row])
         if value is None:
             name = parts[0].lower()
+            row = self.row_variable("", frame)  # FOR SELECT a FROM s DO … a …
+            if row is not None and (known := row.relation.definite(name)) is not None:
+                return known
             if name not in self._variables and name not in _NO_COLUMNS:
                 self.gap(UNRESOLVED, f"{parts[0]}: no table has it")
             return ColumnValue(parts[0], texts=(node,))
         return value
 
     def row_variable(self, name: str, frame: SelectScope) -> FromItem | None:
-        """What a variable of a loop holds, where it is known."""
+        """What ``r`` holds in ``FOR r IN SELECT … LOOP``: a row of the query, where it is known."""
+        raise NotImplementedError
+
+    def value_variable(self, name: str, frame: SelectScope) -> ColumnValue:
+        """What ``v`` holds behind ``FETCH c INTO v``; without flows where that is not known."""
         raise NotImplementedError
 
     def _is_row(self, source: FromItem, value: ColumnValue) -> bool:
@@ -286,7 +293,7 @@ class NameReader:
         if alias is not None and usable and not _uses(alias, name):
             return alias  # else the table has the name: upper(name) AS name
         if name.lower() in self._variables:
-            return ColumnValue(name)
+            return self.value_variable(name, frame)
         if not opened or name.lower() in _NO_COLUMNS:
             return None
         outside = self._outside(name, frame)

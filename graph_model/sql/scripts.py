@@ -11,6 +11,7 @@ written there. What is put together as text when it runs is a piece of its own: 
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import count
@@ -33,21 +34,28 @@ class PieceKind(Enum):
     FOREIGN = "foreign"  # a procedure in another language
 
 
+class HeldRow(NamedTuple):
+    """What a variable holds: a row of the query of that number, or the value at a place of it."""
+
+    query: int
+    place: int | None = None
+
+
 class ScriptPiece(NamedTuple):
     """One piece: its tokens, and the text that their places are in.
 
     ``variables`` are the folded names of parameters and variables of the procedure around it,
-    a set that grows with the script: they are this piece's until the next is drawn;
-    ``rows`` the numbers of the loops around it, by the variables of their rows; ``loop`` is the
-    number of the loop over a query that this is, 0 for another statement.
+    which grow with the script: they are this piece's until the next is drawn; so is ``held``, what
+    loops, FETCH and SELECT INTO put into variables. ``query`` is the number of a query whose rows
+    variables hold, 0 for another statement.
     """
 
     kind: PieceKind
     tokens: Sequence[Token]
     text: str
     variables: Collection[str] = frozenset()
-    rows: Mapping[str, int] = MappingProxyType({})
-    loop: int = 0
+    held: Mapping[str, HeldRow | None] = MappingProxyType({})
+    query: int = 0
 
 
 def pieces(text: str, dialect: str) -> Iterator[ScriptPiece]:
@@ -56,7 +64,7 @@ def pieces(text: str, dialect: str) -> Iterator[ScriptPiece]:
     """
     text = _as_sent(text, dialect)
     tokens = tokenize(text, dialect)
-    yield from _Splitter(text, tokens, dialect, set(), count(1), inside=False).pieces()
+    yield from _Splitter(text, tokens, dialect, ChainMap(), count(1), inside=False).pieces()
 
 
 # --- commands of clients -------------------------------------------------------------------------
@@ -133,18 +141,20 @@ _BEFORE_KINDS: Final = frozenset(
 _RUN_LATER: Final = frozenset({"TASK", "PIPE"})
 _WRITING: Final = frozenset({"BEGIN", "INSERT", "UPDATE", "DELETE", "MERGE"})
 #: Variables that a routine has without declaring them.
-_OF_ROUTINES: Final = frozenset({"sqlerrm", "sqlstate", "sqlcode", "found", "tg_op", "new", "old"})
+_OF_ROUTINES: Final[Mapping[str, None]] = dict.fromkeys(
+    ("sqlerrm", "sqlstate", "sqlcode", "found", "tg_op", "new", "old")
+)
 _TRANSACTION_WORDS: Final = frozenset({"TRANSACTION", "TRAN", "WORK"})
 _TRANSACTION: Final = frozenset({"TRANSACTION", "TRAN", "WORK", "READ", "ISOLATION", ";", ""})
 #: Statements without lineage: to the next semicolon, or the next statement of T-SQL.
 _WITHOUT: Final = frozenset(
     {"RAISE", "PRINT", "RETURN", "COMMIT", "SAVE", "SAVEPOINT", "RELEASE", "RAISERROR", "THROW",
-     "FETCH", "OPEN", "CLOSE", "DEALLOCATE", "ANALYZE", "VACUUM", "GRANT", "REVOKE", "LOCK",
+     "FETCH", "CLOSE", "DEALLOCATE", "ANALYZE", "VACUUM", "GRANT", "REVOKE", "LOCK",
      "COMMENT", "SHOW", "DESCRIBE", "DESC", "PREPARE", "GET", "NULL", "EXIT", "CONTINUE",
      "BREAK", "LEAVE", "ITERATE", "GOTO", "WAITFOR", "END", "REFRESH", "UNLOCK", "DBCC", "KILL",
      "RESET", "DISCARD", "LISTEN", "NOTIFY", "CHECKPOINT", "OPTIMIZE", "MSCK REPAIR", "REINDEX",
      "CLUSTER", "DENY", "CLEAR", "FLUSH", "LOCK TABLES", "UNLOCK TABLES",
-     "LET", "LIST", "LS", "REMOVE", "PUT", "DECLARE", "SIGNAL", "RESIGNAL", "DELIMITER", "ADD",
+     "LIST", "LS", "REMOVE", "PUT", "DECLARE", "SIGNAL", "RESIGNAL", "DELIMITER", "ADD",
      "UNCACHE", "UNTIL", "UPDATE STATISTICS"}
 )  # fmt: skip
 #: Words of T-SQL that begin a statement, wherever they stand.
@@ -159,15 +169,20 @@ _DECLARING_INSIDE: Final = frozenset(
     {"mysql", "doris", "starrocks", "bigquery", "spark", "databricks"}
 )
 _DECLARING_WITHOUT_A_WORD: Final = frozenset({"oracle"})
-_FILLING: Final = frozenset({"select", "with", "fetch", "execute"})
+_WITH_BLOCKS: Final = frozenset({"oracle", "snowflake"})  # DECLARE … BEGIN, in no procedure
 _LABELLED: Final = frozenset({"LOOP", "WHILE", "REPEAT", "FOR", "BEGIN"})
 _ENDINGS: Final = {"LOOP": "LOOP", "DO": "FOR"}  # FOR … LOOP … END LOOP, FOR … DO … END FOR
 _MOST_LOOPS: Final = 100  # one within another; no row is known in deeper ones
+_INTO: Final = frozenset({"INTO", "BULK COLLECT INTO"})
+_BEFORE_VARIABLES: Final = frozenset({"strict", ":", "@"})
+
+Variables = ChainMap[str, None]
+"""Folded names: those of a body in quotes, then those around it."""
 
 
 class _Splitter:
     def __init__(
-        self, text: str, tokens: Sequence[Token], dialect: str, variables: set[str],
+        self, text: str, tokens: Sequence[Token], dialect: str, variables: Variables,
         numbers: Iterator[int], *, inside: bool,
     ) -> None:  # fmt: skip
         self._text = text
@@ -180,8 +195,10 @@ class _Splitter:
         self._place = 0
         self._blocks = 0
         self._numbers = numbers  # of the loops of the whole text
-        self._rows: Mapping[str, int] = {}
-        self._loops: list[tuple[str, Mapping[str, int]]] = []  # END what ends it; the rows around
+        self._cursors: dict[str, int] = {}  # the numbers of their queries
+        self._held: ChainMap[str, HeldRow | None] = ChainMap()  # a map for each loop
+        # What END names, and what variables hold around the loop.
+        self._loops: list[tuple[str, ChainMap[str, HeldRow | None]]] = []
 
     # --- reading tokens --------------------------------------------------------------------------
 
@@ -194,12 +211,16 @@ class _Splitter:
             return "'"  # in quotes: no keyword
         return token.text.upper()
 
+    def _name(self, ahead: int = 0) -> str:
+        place = self._place + ahead
+        return self._tokens[place].text.lower() if place < len(self._tokens) else ""
+
     def _ends(self) -> bool:
         return self._place >= len(self._tokens)
 
     def _piece(self, kind: PieceKind, start: int) -> ScriptPiece:
         tokens = self._tokens[start : self._place]
-        return ScriptPiece(kind, tokens, self._text, self._variables, self._rows)
+        return ScriptPiece(kind, tokens, self._text, self._variables, self._held)
 
     # --- pieces ----------------------------------------------------------------------------------
 
@@ -207,8 +228,7 @@ class _Splitter:
         while not self._ends():
             before = self._place
             yield from self._next()
-            if self._rows:
-                self._assigned(before)
+            self._assigned(before)
             if self._place == before:
                 self._place += 1
 
@@ -239,19 +259,45 @@ class _Splitter:
             yield from self._statement()
 
     def _assigned(self, start: int) -> None:
-        """``SELECT a INTO r``, ``FETCH c INTO r``, ``r := x``: it holds no row of its loop now."""
-        words = [token.text.lower() for token in self._tokens[start : self._place]]
+        """``r := x``, ``EXECUTE … INTO r``: nothing is known of what it holds now. ``FETCH c INTO
+        r``: a row of its cursor.
+        """
+        words = [token.text.upper() for token in self._tokens[start : self._place]]
         if words[1:2] == [":="]:
-            self._hide(words[:1])
-        elif "into" in words and words[0] in _FILLING:
-            place = words.index("into") + 1
-            self._hide(words[place : place + 2])  # INTO STRICT r
+            self._hold([words[0].lower()], 0)
+        elif words[:1] in (["FETCH"], ["EXECUTE"]):
+            place = self._into(start) - start
+            cursor = self._cursors.get(words[place - 1].lower(), 0) if words[0] == "FETCH" else 0
+            self._hold(self._filled(start), cursor)
 
-    def _hide(self, names: Iterable[str]) -> None:
-        """The rows of loops that others of their names take the place of, to the loop's end."""
-        hidden = self._rows.keys() & set(names)
-        if hidden:
-            self._rows = {name: self._rows[name] for name in self._rows if name not in hidden}
+    def _filled(self, start: int) -> list[str]:
+        """The variables behind INTO: ``INTO STRICT a, :b, @c`` => a, b, @c."""
+        names: list[str] = []
+        prefix, expected = "", True
+        for token in self._tokens[self._into(start) + 1 : self._place]:
+            word = token.text.lower()
+            if word in _BEFORE_VARIABLES:
+                prefix = word.removeprefix(":").removeprefix("strict")
+            elif word == ",":
+                expected = True
+            elif expected:
+                names.append(prefix + word)
+                prefix, expected = "", False
+            else:
+                break
+        return names
+
+    def _into(self, start: int) -> int:
+        """The place of ``INTO`` or ``BULK COLLECT INTO``; the end where there is none."""
+        words = (self._word(at - self._place) for at in range(start, self._place))
+        return next((at for at, w in enumerate(words, start) if w in _INTO), self._place)
+
+    def _hold(self, names: Sequence[str], query: int) -> None:
+        """The variables hold the row of a query, each its value where they are several; of query 0
+        nothing is known.
+        """
+        for place, name in enumerate(names):
+            self._held[name] = HeldRow(query, place if len(names) > 1 else None) if query else None
 
     def _label(self) -> int:
         """How many tokens a label before a loop or block has: ``again: LOOP``, ``<<again>>``."""
@@ -266,7 +312,12 @@ class _Splitter:
     def _statement(self) -> Iterator[ScriptPiece]:
         start = self._place
         self._to_end()
-        yield self._piece(PieceKind.STATEMENT, start)
+        piece = self._piece(PieceKind.STATEMENT, start)
+        names = self._filled(start) if keyword(piece.tokens[0]) in {"SELECT", "WITH"} else []
+        known = bool(names) and all(n[0] == "@" or n in self._variables for n in names)
+        query = next(self._numbers) if known else 0
+        yield piece._replace(query=query)
+        self._hold(names, query)
 
     def _to_end(self) -> None:
         """To the semicolon, or in T-SQL to the word that begins the next statement."""
@@ -320,7 +371,7 @@ class _Splitter:
         self._blocks = max(0, self._blocks - 1)
         self._place += 1
         if self._loops and self._word() == self._loops[-1][0]:
-            _, self._rows = self._loops.pop()
+            _, self._held = self._loops.pop()
         if self._loose:
             self._place += self._word() in {"TRY", "CATCH"}
         else:
@@ -344,7 +395,7 @@ class _Splitter:
         if not self._loose:
             self._past({"THEN", "LOOP", "DO"})
             if self._word(-1) == "LOOP":
-                self._loops.append(("LOOP", self._rows))
+                self._loops.append(("LOOP", self._held))
             return
         depth = 0
         self._blocks += 1  # one guarded statement is no plain statement of the script
@@ -360,12 +411,11 @@ class _Splitter:
         """``FOR r IN (SELECT …) LOOP``, ``FOR r AS SELECT … DO``, ``FOR SELECT … DO``: the query
         reads, its loop is read on.
         """
-        row = self._tokens[self._place + 1].text.lower() if self._word(2) in {"IN", "AS"} else ""
+        names = self._row_names()
         number = next(self._numbers)
-        self._place += 3 if row else 1
-        if row:  # no column
-            self._variables.add(row)
-        elif self._word() not in {"(", "SELECT", "WITH"}:  # FOR a, b IN SELECT …
+        self._place += 1 + 2 * len(names)
+        self._variables.update(dict.fromkeys(names))  # no columns
+        if not names and self._word() not in {"(", "SELECT", "WITH"}:  # FOR a, b IN SELECT …
             self._past({"IN", "LOOP", "DO"})
         if self._word(1) == "CURSOR" and self._word(-1) == "AS":  # FOR r AS c CURSOR FOR SELECT …
             self._past({"FOR"})
@@ -379,25 +429,39 @@ class _Splitter:
             opened = sum((keyword(t) == "(") - (keyword(t) == ")") for t in self._tokens[start:end])
             piece = self._piece(PieceKind.STATEMENT, start)
             tokens = self._tokens[start : end + min(opened, 0)]
-            yield piece._replace(tokens=tokens, loop=number)
+            yield piece._replace(tokens=tokens, query=number)
         elif self._word() == "EXECUTE":
             self._past({"LOOP", "DO"})
             yield self._piece(PieceKind.DYNAMIC, start)
         else:
+            number = self._cursors.get(self._word().lower(), number)  # FOR r IN c LOOP
             self._past({"LOOP", "DO"})
         ending = _ENDINGS.get(self._word(-1))
         if ending is not None:
-            self._loops.append((ending, self._rows))
+            self._loops.append((ending, self._held))
             known = len(self._loops) <= _MOST_LOOPS
-            self._rows = {**self._rows, row: number} if known else {}
+            self._held = self._held.new_child() if known else ChainMap()
+            self._hold(names or [""], number if known else 0)
+
+    def _row_names(self) -> list[str]:
+        """``FOR r IN …``, ``FOR r AS …``, ``FOR a, b IN …``; [] where the row has no name."""
+        names: list[str] = []
+        ahead = 1
+        while self._word(ahead + 1) in {",", "IN", "AS"}:
+            names.append(self._name(ahead))
+            if self._word(ahead + 1) != ",":
+                return names
+            ahead += 2
+        return []
 
     def _loop(self) -> Iterator[ScriptPiece]:
         self._place += 1
-        self._loops.append(("LOOP", self._rows))
+        self._loops.append(("LOOP", self._held))
         yield from ()
 
     def _for_all(self) -> Iterator[ScriptPiece]:
         """``FORALL i IN 1..l.COUNT INSERT …``: its statement is read on."""
+        self._variables[self._name(1)] = None
         while not self._ends() and self._word() not in {*_MAIN, "EXECUTE", ";"}:
             self._place += 1
         yield from ()
@@ -412,7 +476,9 @@ class _Splitter:
             self._place += 1
             if word == "END" and cases:
                 cases -= 1
-            elif not cases and (word in words or (word == ";" and depth <= 0)):
+            elif cases or self._word(-2) in {"AS", "."}:
+                pass  # SELECT a AS do
+            elif word in words or (word == ";" and depth <= 0):
                 return
 
     def _skip_word(self) -> Iterator[ScriptPiece]:
@@ -430,9 +496,10 @@ class _Splitter:
 
     def _declare(self) -> Iterator[ScriptPiece]:
         """Variables to BEGIN; a table variable of T-SQL is a temporary table of its columns."""
-        if "CURSOR" in {self._word(2), self._word(3)}:
-            while not self._ends() and self._word() not in {"SELECT", "WITH", ";"}:
-                self._place += 1
+        in_block = self._inside or self._dialect in _WITH_BLOCKS
+        alone = self._loose or self._dialect in _DECLARING_INSIDE or not in_block
+        if alone and "CURSOR" in {self._word(2), self._word(3), self._word(4)}:
+            yield from self._cursor(self._name(1))
             return
         if self._loose:
             start = self._place
@@ -441,7 +508,7 @@ class _Splitter:
                 yield self._piece(PieceKind.STATEMENT, start)
             return
         if self._dialect in _DECLARING_INSIDE:
-            self._variables.add(self._tokens[self._place + 1 : self._place + 2][0].text.lower())
+            self._variables[self._name(1)] = None
             self._to_end()
             return
         self._place += 1
@@ -452,26 +519,52 @@ class _Splitter:
         named: set[str] = set()
         while not self._ends() and self._word() not in {"BEGIN", *_SUBPROGRAMS}:
             words = [self._word(), self._word(1), self._word(2), self._word(3)]
-            place = self._place + (words[0] == "CURSOR")  # CURSOR c IS SELECT …, c CURSOR FOR …
-            name = self._tokens[min(place, len(self._tokens) - 1)].text.lower()
+            name = self._name(int(words[0] == "CURSOR"))  # CURSOR c IS SELECT …, c CURSOR FOR …
             named.add(name)
-            self._variables.add(name)
+            self._variables[name] = None
             if "CURSOR" in words and ";" not in words[: words.index("CURSOR")]:
-                self._variables |= self._parameters() if words[2] == "(" else frozenset()
-                while not self._ends() and self._word() not in {"SELECT", "WITH", ";"}:
-                    self._place += 1
-                if self._word() != ";":
-                    yield from self._statement()
+                self._variables.update(self._parameters() if words[2] == "(" else {})
+                yield from self._cursor(name)
             self._to_end()
             self._place += 1
-        self._hide(named)
+        self._hold(sorted(named), 0)
+
+    def _cursor(self, name: str) -> Iterator[ScriptPiece]:
+        """``CURSOR c IS SELECT …``, ``DECLARE c CURSOR FOR SELECT …``, ``OPEN c FOR SELECT …``: the
+        query reads, and FETCH puts its rows into variables.
+        """
+        self._past({"FOR", "IS"})
+        if self._word(-1) == ";":
+            self._place -= 1
+        elif self._word() in {"SELECT", "WITH", "("}:
+            number = self._cursors[name] = next(self._numbers)
+            for piece in self._statement():
+                yield piece._replace(query=number)
+
+    def _let(self) -> Iterator[ScriptPiece]:
+        """``LET c CURSOR FOR SELECT …``; other variables are left out."""
+        if self._word(2) == "CURSOR":
+            yield from self._cursor(self._name(1))
+        else:
+            self._to_end()
+
+    def _open(self) -> Iterator[ScriptPiece]:
+        """``OPEN c FOR SELECT …``; ``OPEN c`` and ``OPEN c(3)`` are left out."""
+        start = self._place
+        if "FOR" not in {self._word(2), self._word(4)}:  # OPEN c NO SCROLL FOR …
+            self._to_end()
+            return
+        yield from self._cursor(self._name(1))
+        if self._word() != ";":  # FOR EXECUTE …, FOR 'SELECT …'
+            self._to_end()
+            yield self._piece(PieceKind.DYNAMIC, start)
 
     def _execute(self) -> Iterator[ScriptPiece]:
         start = self._place
         self._to_end()
         last = self._tokens[self._place - 1]
         if last.token_type in _BLOCKS and self._place - start == 3:  # EXECUTE IMMEDIATE $$ … $$
-            yield from self._quoted(last.text, frozenset())
+            yield from self._quoted(last.text, {})
             return
         words = [token.text.upper() for token in self._tokens[start : start + 3]]
         text = words[1:2] == ["("] or self._tokens[min(start + 1, len(self._tokens) - 1)].token_type
@@ -534,8 +627,8 @@ class _Splitter:
             self._to_end()
             return
         self._inside = True
-        self._loops, self._rows = [], {}
-        self._variables |= names | _OF_ROUTINES
+        self._loops, self._held = [], ChainMap()
+        self._variables.update({**names, **_OF_ROUTINES})
         if self._dialect in _DECLARING_WITHOUT_A_WORD and self._word() != "BEGIN":
             yield from self._declared()
 
@@ -559,7 +652,7 @@ class _Splitter:
     def _is_body(self) -> bool:
         return not self._ends() and self._tokens[self._place].token_type in _BODIES
 
-    def _body(self, start: int, names: frozenset[str]) -> Iterator[ScriptPiece]:
+    def _body(self, start: int, names: Mapping[str, None]) -> Iterator[ScriptPiece]:
         text = self._tokens[self._place].text
         self._to_end()
         words = {token.text.upper() for token in self._tokens[start : self._place]}
@@ -568,9 +661,9 @@ class _Splitter:
         elif "FUNCTION" not in words or _WRITING & set(text.upper().split()):
             yield from self._quoted(text, names)
 
-    def _quoted(self, text: str, names: frozenset[str]) -> Iterator[ScriptPiece]:
+    def _quoted(self, text: str, names: Mapping[str, None]) -> Iterator[ScriptPiece]:
         tokens = tokenize(text, self._dialect)
-        known = self._variables | names | _OF_ROUTINES
+        known = self._variables.new_child({**names, **_OF_ROUTINES})
         body = _Splitter(text, tokens, self._dialect, known, self._numbers, inside=True)
         yield from body.pieces()
 
@@ -580,11 +673,11 @@ class _Splitter:
         if self._is_body():
             text = self._tokens[self._place].text
             self._to_end()
-            yield from self._quoted(text, frozenset())
+            yield from self._quoted(text, {})
 
-    def _parameters(self) -> frozenset[str]:
+    def _parameters(self) -> Mapping[str, None]:
         """The names in the first brackets: ``p(IN day date, INOUT n int)``."""
-        named: set[str] = set()
+        named: dict[str, None] = {}
         depth, fresh = 0, False
         while self._is_in_head() and self._word() != "RETURNS":
             word = self._word()
@@ -594,10 +687,10 @@ class _Splitter:
             if depth == 1 and word in {"(", ","}:
                 fresh = True
             elif fresh and word not in {"IN", "OUT", "INOUT", "VARIADIC"}:
-                named.add(self._tokens[self._place].text.lower())
+                named[self._tokens[self._place].text.lower()] = None
                 fresh = False
             self._place += 1
-        return frozenset(named)
+        return named
 
 
 class _Taken:
@@ -689,6 +782,8 @@ _READINGS: Final = {
     "EXCEPTION": _Splitter._exception,
     "WHEN": _Splitter._exception,
     "DECLARE": _Splitter._declare,
+    "LET": _Splitter._let,
+    "OPEN": _Splitter._open,
     "EXECUTE": _Splitter._execute,
     "EXEC": _Splitter._execute,
     "CALL": _Splitter._call,

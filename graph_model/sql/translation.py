@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
 from sqlglot import Token, exp
@@ -173,7 +174,7 @@ class _Script:
         self._names = names
         self._texts = texts
         self._temporary: dict[str, Temporary] = {}
-        self._rows: dict[int, Temporary] = {}  # by the number of a loop
+        self._rows: dict[int, Temporary] = {}  # by the number of a query
         self._statements: list[SqlStatement] = []
         self._transaction: int | None = None
         self._steps_left = _MOST_STEPS_OF_A_TEXT
@@ -234,11 +235,15 @@ class _Script:
         self._only(SqlGap(CALLED, f"{name[:100]}: {_ELSEWHERE}"))
 
     def _reader(self, piece: ScriptPiece) -> QueryReader:
-        rows = {name: self._rows[loop] for name, loop in piece.rows.items() if loop in self._rows}
         return QueryReader(
             self._names, self._texts, self._dialect, self._temporary, piece.variables,
-            min(MOST_STEPS, self._steps_left), rows,
+            min(MOST_STEPS, self._steps_left), partial(self._held, piece),
         )  # fmt: skip
+
+    def _held(self, piece: ScriptPiece, name: str) -> tuple[Temporary, int | None] | None:
+        held = piece.held.get(name)
+        rows = self._rows.get(held.query) if held is not None else None
+        return None if held is None or rows is None else (rows, held.place)
 
     # --- statements ------------------------------------------------------------------------------
 
@@ -250,9 +255,9 @@ class _Script:
             if effect is not None:
                 self._keep(effect, reader)
                 for write in effect.writes:
-                    if piece.loop and write.table is None:
-                        held = SqlRelation(write.values, effect.influences)
-                        self._rows[piece.loop] = Temporary(held, frozenset(reader.reads))
+                    if piece.query and write.table is None:
+                        rows = SqlRelation(write.values, effect.influences)
+                        self._rows[piece.query] = Temporary(rows, frozenset(reader.reads))
         except RecursionError:
             self._unread(words_of(piece.tokens), SqlGap(NESTED, "it nests too deeply to be read"))
         except StatementTooLarge:

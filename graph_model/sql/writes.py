@@ -143,6 +143,9 @@ class Statements:
             return str(node.this.name), None
         if isinstance(node, exp.Table):
             return self._name(node), node
+        if isinstance(node, exp.Func):  # INSERT INTO FUNCTION s3('https://…')
+            places = (text.this for text in node.find_all(exp.Literal) if "://" in text.this)
+            return next(places, node.name), None
         return node.name, None
 
     def _name(self, table: exp.Table) -> str:
@@ -188,7 +191,7 @@ class Statements:
         table, named = self._target(node.this)
         properties = node.args.get("properties")
         marks = properties.expressions if properties is not None else []
-        temporary = any(isinstance(mark, exp.TemporaryProperty) for mark in marks)
+        temporary = any(isinstance(mark, _TEMPORARY) for mark in marks)
         temporary = temporary or (named is not None and is_hash(named))
         if temporary and named is not None:
             table = qualified_name(self._names.parts(named))
@@ -612,6 +615,8 @@ class Statements:
         values: list[ColumnValue] = []
         for item in items:
             left, right = item.this, item.expression
+            if isinstance(left, exp.Parameter):  # SET a = b, @old = a
+                continue
             columns = left.expressions if isinstance(left, exp.Tuple | exp.Paren) else [left]
             values += self._set(columns, right, frame)
         self._write(table, [_also(value, deciding) for value in values])
@@ -833,6 +838,10 @@ class Statements:
         tables = [node.this, *(node.args.get("expressions") or ())]
         self.made.dropped += [self._name(t) for t in tables if isinstance(t, exp.Table)]
 
+    def locked(self, node: exp.LockingStatement, commons: Commons) -> None:
+        """LOCKING ROW FOR ACCESS SELECT …."""
+        self._read(node.expression, commons)
+
     def use(self, node: exp.Use, commons: Commons) -> None:
         del commons
         if isinstance(node.this, exp.Table):
@@ -848,6 +857,7 @@ class Statements:
         return self.made
 
 
+_TEMPORARY: Final = (exp.TemporaryProperty, exp.VolatileProperty)
 #: CREATE TABLE t (k int) SELECT id AS k, …: the columns of the query are those, or further ones.
 _COLUMNS_ADDED: Final = frozenset({"mysql", "singlestore"})
 #: RETURNING … INTO sets variables elsewhere.
@@ -869,6 +879,7 @@ _KINDS: Final[tuple[tuple[Any, Callable[[Statements, Any, Commons], None]], ...]
     (exp.Cache, Statements.cache),
     (exp.Declare, Statements.declare),
     (exp.TruncateTable, Statements.truncate),
+    (exp.LockingStatement, Statements.locked),
     (_QUERIES, Statements.select),
 )
 _WITHOUT_LINEAGE: Final = (

@@ -256,14 +256,14 @@ def test_flows_that_multiply_end_in_a_gap() -> None:
 
 
 def test_thousands_of_joins_are_looked_up_by_their_names() -> None:
-    """Each looked for among all before it would be 25 million comparisons."""
-    joins = "".join(f" join s{n} on s{n}.a = t.a" for n in range(5_000))
-    (statement,) = translate(f"select s4999.b from t{joins}", "redshift")
-    assert [column.sources for column in statement.columns if column.to] == [("s4999#b",)]
-    names = ", ".join(f"c{n}" for n in range(5_000))
+    """Each looked for among all before it would be 4 million comparisons."""
+    joins = "".join(f" join s{n} on s{n}.a = t.a" for n in range(2_000))
+    (statement,) = translate(f"select s1999.b from t{joins}", "redshift")
+    assert [column.sources for column in statement.columns if column.to] == [("s1999#b",)]
+    names = ", ".join(f"c{n}" for n in range(2_000))
     (guessed,) = translate(f"select {names} from t{joins}", "redshift")
     assert {gap.code for gap in guessed.gaps} == {"too-large"}
-    assert len(guessed.reads) == 5_001
+    assert len(guessed.reads) == 2_001
 
 
 def test_a_text_has_a_bound_for_all_its_statements_together(
