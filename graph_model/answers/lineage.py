@@ -107,7 +107,7 @@ def spellings_of(
 def _listed(sources: Sources, schemas: Collection[str]) -> dict[str, Mapping[str, ColumnSpelling]]:
     """Per schema its columns by path."""
     kept = sources.structure.spellings.find(schemas)
-    rows = sources.catalogue.schemas(set(schemas) - kept.keys())
+    rows = sources.catalogue.schemas(set(schemas).difference(kept))
     read = {row.id: read_spellings(row.columns) for row in rows}
     sources.structure.spellings.keep(read)
     return {**kept, **read}

@@ -376,9 +376,9 @@ class DerivationReader:
             for cell, step in pairs
             for holder in holders(cell.path)
         }
-        new = written - self.derivations.keys()
+        new = written.difference(self.derivations)
         kept = self._evidence.structure.derivations.find(new)
-        derived = kept | self._read_derivations(new - kept.keys())
+        derived = kept | self._read_derivations(new.difference(kept))
         self.derivations |= derived
         self._learn_sources(derived)
 
@@ -445,7 +445,7 @@ class DerivationReader:
 
     def learn_influences(self, plans: Collection[str]) -> None:
         """Read the influences on the rows of these plans, and the columns that such plans write."""
-        new = set(plans) - self.row_influences.keys()
+        new = set(plans).difference(self.row_influences)
         if not new:
             return
         page = self._evidence.graph.edges(new, Direction.UPSTREAM, (labels.INFLUENCES,), HUB_LIMIT)
@@ -473,7 +473,7 @@ class DerivationReader:
 
     def _learn_outputs(self, plans: Collection[str]) -> None:
         """Read the columns of the schemas that these plans write."""
-        new = set(plans) - self.outputs.keys()
+        new = set(plans).difference(self.outputs)
         if not new:
             return
         written = self._evidence.graph.edges(new, Direction.DOWNSTREAM, (labels.WRITES,), HUB_LIMIT)
@@ -506,7 +506,7 @@ class DerivationReader:
         """Per plan the paths of the columns that it writes, literals too; none for a plan of which
         no document says where any of them comes from.
         """
-        new = set(plans) - self._explained.keys()
+        new = set(plans).difference(self._explained)
         if new:
             self.learn_derivations_of(new)
             self._learn_outputs(new)
@@ -558,10 +558,10 @@ class DerivationReader:
 
     def learn_names(self, columns: Collection[str]) -> dict[str, Name]:
         """Column ids -> their names; unknown ids are left out."""
-        new = set(columns) - self.names.keys()
+        new = set(columns).difference(self.names)
         kept = self._evidence.structure.columns.find(new)
-        kept |= self._evidence.structure.joined.find(new - kept.keys())
-        read = self._read_names(new - kept.keys())
+        kept |= self._evidence.structure.joined.find(new.difference(kept))
+        read = self._read_names(new.difference(kept))
         self._evidence.structure.columns.keep(read)
         self.names |= kept | read
         return {column: self.names[column] for column in columns if column in self.names}
@@ -570,7 +570,7 @@ class DerivationReader:
         if not columns:
             return {}
         names = self._evidence.history.columns.places(columns)
-        unlisted = set(columns) - names.keys()  # in no schema
+        unlisted = set(columns).difference(names)  # in no schema
         for vertex in self._evidence.graph.vertices(unlisted) if unlisted else ():
             values = dict(vertex.properties)
             names[vertex.id] = str(values.get("dataset_id", "")), str(values.get("path", ""))
@@ -588,7 +588,7 @@ class DerivationReader:
 
     def learn_known_fields(self, fields: Collection[Name]) -> None:
         """Read which of these fields a document names, under any name of their tables."""
-        new = set(fields) - self.known_fields.keys()
+        new = set(fields).difference(self.known_fields)
         known = self._inventory.known(new)
         self.known_fields |= {field: field in known for field in new}
 

@@ -544,7 +544,7 @@ class ColumnWalks:
                 break
             hops |= self._expand(walk, frontier, among_candidates)
             reached = {hop.source for cell in frontier for hop in hops[cell]}
-            frontier = {c for c in reached - hops.keys() if c.name in candidates.columns}
+            frontier = {c for c in reached.difference(hops) if c.name in candidates.columns}
         if shared.beside(start):
             hops = {cell: [*some, *shared.reads(some, start)] for cell, some in hops.items()}
         _draw(start, question, findings, hops, roots)

@@ -223,12 +223,12 @@ class OpenColumns:
         return opened
 
     def _learn_columns(self, moments: Collection[Moment]) -> None:
-        waiting = set(moments) - self._columns.keys()
+        waiting = set(moments).difference(self._columns)
         levels: list[set[Moment]] = []
         while waiting:
             schemas = self._schemas(waiting)
             self._columns |= schemas
-            rest = waiting - schemas.keys()
+            rest = waiting.difference(schemas)
             self._columns |= dict.fromkeys(rest, _NO_COLUMNS)
             if rest and len(levels) == MOST_CHAINED:
                 self._evidence.bounds.cut(labels.OPEN_COLUMNS, MOST_CHAINED)
@@ -236,7 +236,7 @@ class OpenColumns:
             if not rest:
                 break
             levels.append(rest)
-            waiting = self._learn_steps_into(rest) - self._columns.keys()
+            waiting = self._learn_steps_into(rest).difference(self._columns)
         self._spread(levels)
 
     def _learn_steps_into(self, moments: Collection[Moment]) -> set[Moment]:

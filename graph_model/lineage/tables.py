@@ -294,7 +294,7 @@ class TableWalks:
                 break
             steps |= walk.expand(frontier)
             reached = {m for at in frontier for step in steps[at] for _, m in step.inputs}
-            frontier = {m for m in reached - steps.keys() if m.dataset in candidates}
+            frontier = {m for m in reached.difference(steps) if m.dataset in candidates}
         return steps
 
     def _draw(

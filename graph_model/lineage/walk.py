@@ -91,7 +91,7 @@ class Walk:
 
     def expand(self, moments: Collection[Moment]) -> Mapping[Moment, tuple[Step, ...]]:
         """Per moment the steps from it: one for each execution, and one for the folded ones."""
-        new = sorted(set(moments) - self._steps.keys())
+        new = sorted(set(moments).difference(self._steps))
         if new:
             visible_by_moment = self._visible(new)
             self._evidence.bounds.note_locations(cut=self._evidence.history.locations.cut)
@@ -128,12 +128,12 @@ class Walk:
                 *(flow.logical_plan for flow in visible.declared),
             )
         }
-        new = {plan for plan in seen - self._sources.keys() if self._follows(plan)}
+        new = {plan for plan in seen.difference(self._sources) if self._follows(plan)}
         if not new:
             return
         given = {plan: read for plan in new if (read := (self._plans or {}).get(plan)) is not None}
         known: dict[str, Collection[str]] = {
-            **read_sources(self._evidence, new - given.keys()),
+            **read_sources(self._evidence, new.difference(given)),
             **{plan: given[plan] for plan in self._complete(given)},
         }
         self._sources |= dict.fromkeys(new)
@@ -301,7 +301,7 @@ def read_sources(evidence: WalkEvidence, plans: Collection[str]) -> dict[str, Ma
     plan itself).
     """
     kept = evidence.structure.sources.find(plans)
-    new = set(plans) - kept.keys()
+    new = set(plans).difference(kept)
     if not new:
         return kept
     page = evidence.graph.edges(sorted(new), Direction.UPSTREAM, _MARKER_AND_INPUTS, HUB_LIMIT)

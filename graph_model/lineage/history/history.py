@@ -199,7 +199,7 @@ class SchemaColumns:
 
     def places(self, ids: Collection[str]) -> dict[str, tuple[str, str]]:
         """Per column that occurs in a schema its dataset and path."""
-        new = set(ids) - self._columns.keys()
+        new = set(ids).difference(self._columns)
         if new:
             rows = self._catalogue.columns(new)
             self._columns |= {row.id: (row.dataset, row.path) for row in rows}
@@ -257,7 +257,7 @@ class VisibleWriteReader:
 
         A version is one of a table: a moment bound to one has the writes of its dataset alone.
         """
-        new = {moment for moment in moments if moment not in self._shared}
+        new = set(moments).difference(self._shared)
         open_moments = [moment for moment in new if not is_end(moment) and not moment.bound]
         around = self._locations.around({moment.dataset for moment in open_moments})
         others = {
@@ -305,8 +305,7 @@ class VisibleWriteReader:
 
     def _of_own(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
         """The visible writes of the dataset of each moment."""
-        # a difference of sets would walk over all known moments
-        unknown = {moment for moment in moments if moment not in self._known}
+        unknown = set(moments).difference(self._known)
         ends = {moment for moment in unknown if is_end(moment)}
         bound = {moment for moment in unknown - ends if _is_bound(moment)}
         newest = unknown - ends - bound

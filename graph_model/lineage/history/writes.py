@@ -59,12 +59,12 @@ class DatasetNames:
 
     def names_of(self, datasets: Collection[str]) -> dict[str, frozenset[str]]:
         """Per dataset all its catalog names."""
-        self._learn_names(set(datasets) - self._names.keys())
+        self._learn_names(set(datasets).difference(self._names))
         return {dataset: self._names[dataset] for dataset in datasets}
 
     def locations_of(self, datasets: Collection[str]) -> dict[str, frozenset[str]]:
         """Per dataset all its locations: itself if it is no catalog name."""
-        self._learn_names(set(datasets) - self._locations.keys())
+        self._learn_names(set(datasets).difference(self._locations))
         return {dataset: self._locations[dataset] for dataset in datasets}
 
     def tables(self, rows: Iterable[DatasetRow]) -> Iterator[DatasetRow]:
@@ -83,7 +83,7 @@ class DatasetNames:
             if len(locations) == 1
         }
         located = {moment: only[moment[0]] for moment in asked if moment[0] in only}
-        moved = asked - located.keys() if len(only) < len(places) else set()
+        moved = asked.difference(located) if len(only) < len(places) else set()
         return located | (self._catalogue.locations_of(moved) if moved else {})
 
     def targets_of(self, datasets: Collection[str]) -> dict[str, list[tuple[str, str]]]:
@@ -139,7 +139,7 @@ class SharedLocations:
 
     def around(self, datasets: Collection[str]) -> dict[str, tuple[str, ...]]:
         """Per dataset the others that share files with it, none for nearly all."""
-        new = {dataset for dataset in datasets if dataset not in self._around}
+        new = set(datasets).difference(self._around)
         if new:
             self._learn(new)
         return {dataset: self._around[dataset] for dataset in datasets}
@@ -197,8 +197,8 @@ class SharedLocations:
                 self._around[own.row.id] = tuple(sorted(near))
 
     def _read(self, datasets: Collection[str]) -> None:
-        self._placed |= self._known.find(set(datasets) - self._placed.keys())
-        new = set(datasets) - self._placed.keys()
+        self._placed |= self._known.find(set(datasets).difference(self._placed))
+        new = set(datasets).difference(self._placed)
         if new:
             self._note(self._catalogue.datasets(new))
             self._known.keep({key: self._placed[key] for key in new & self._placed.keys()})
@@ -208,7 +208,7 @@ class SharedLocations:
         self._placed |= {row.id: _placed(row, ids) for row in rows if row.id not in self._placed}
 
     def _look(self, places: Collection[Surroundings]) -> None:
-        new = {place for place in places if place not in self._seen}
+        new = set(places).difference(self._seen)
         if not new:
             return
         for place, rows in self._catalogue.datasets_around(new, LOCATION_LIMIT).items():
@@ -249,14 +249,14 @@ class PlanRows:
 
     def rows(self, ids: Collection[str]) -> dict[str, LogicalPlanRow]:
         """The rows of these logical plans, as far as known."""
-        new = set(ids) - self._rows.keys()
+        new = set(ids).difference(self._rows)
         if new:
             self._rows |= self._read(new)
         return {plan: self._rows[plan] for plan in ids if plan in self._rows}
 
     def _read(self, ids: Collection[str]) -> dict[str, LogicalPlanRow]:
         kept = self._known.find(ids) if self._known else {}
-        new = set(ids) - kept.keys()
+        new = set(ids).difference(kept)
         rows = {row.id: row for row in self._catalogue.logical_plans(new)} if new else {}
         if self._known:
             self._known.keep(rows)
@@ -264,13 +264,13 @@ class PlanRows:
 
     def jobs_of(self, plans: Collection[str]) -> dict[str, str]:
         """The jobs of these logical plans, as far as known."""
-        unseen = self.rows(set(plans) - self._jobs.keys())
+        unseen = self.rows(set(plans).difference(self._jobs))
         seen = {plan: self._jobs[plan] for plan in plans if plan in self._jobs}
         return seen | {plan: row.job for plan, row in unseen.items()}
 
     def declared(self, plans: Collection[str]) -> frozenset[str]:
         """The logical plans among these that are declared and that no run has followed."""
-        unseen = set(plans) - self._jobs.keys()  # a plan that wrote has run
+        unseen = set(plans).difference(self._jobs)  # a plan that wrote has run
         return self._catalogue.declared_plans(unseen) if unseen else frozenset()
 
     def note(self, rows: Iterable[SuccessfulWrite]) -> None:
@@ -615,7 +615,7 @@ class ReportedWrites:
         # An execution far from all others in time cannot be a second report of their write.
         known = self._catalogue.lone_last_writes(alone, at, apart=REACH_MS)
         lone = {dataset: last for dataset, last in known.items() if last is not None}
-        return lone | self._merged_last(set(datasets) - known.keys(), at)
+        return lone | self._merged_last(set(datasets).difference(known), at)
 
     def _merged_last(self, datasets: Collection[str], at: int | None) -> dict[str, int]:
         if not datasets:
