@@ -67,6 +67,39 @@ def test_a_statement_asks_the_schema_of_its_connection(filled: sa.Engine) -> Non
             connection.execute(sa.schema.DropSchema("headwater_prepared", cascade=True))
 
 
+class _Part:
+    """A part of a statement that notes how often it is hashed."""
+
+    def __init__(self) -> None:
+        self.hashed = 0
+
+    def __hash__(self) -> int:
+        self.hashed += 1
+        return 1
+
+
+class _OfPart(sa.types.TypeDecorator[int]):
+    impl = sa.Integer
+    cache_ok = True
+
+    def __init__(self, part: _Part) -> None:
+        super().__init__()
+        self.part = part
+
+
+def test_no_part_of_a_statement_is_hashed_when_it_is_executed_again(engine: sa.Engine) -> None:
+    # A walk executes hundreds of statements, whose keys have thousands of parts.
+    part = _Part()
+    statement = PreparedStatement(sa.select(sa.literal_column("7", _OfPart(part))))
+    with read(engine, Unavailable) as connection:
+        assert statement.rows(connection, {}) == [(7,)]
+        hashed = part.hashed
+        assert statement.rows(connection, {}) == [(7,)]
+        assert part.hashed == hashed
+        connection.execute(statement._statement, {})
+        assert part.hashed > hashed  # as SQLAlchemy does by itself
+
+
 def test_an_error_of_the_driver_is_told_as_of_every_other_statement(engine: sa.Engine) -> None:
     # A table that has gone is damage of the store on either database, whatever the driver calls it.
     with pytest.raises(Unavailable, match="prepared_rows"):

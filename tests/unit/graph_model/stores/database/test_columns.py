@@ -44,7 +44,20 @@ def test_an_id_takes_half_of_its_letters(text: str, length: int) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "plan-1", f"ds_{DIGITS.upper()}", f"ds_{DIGITS}\n", f"ds-{DIGITS}", UUID.upper()],
+    [
+        "",
+        "plan-1",
+        f"ds_{DIGITS.upper()}",
+        f"ds_{DIGITS}\n",
+        f"ds-{DIGITS}",
+        UUID.upper(),
+        f"DS_{DIGITS}",
+        f"é_{DIGITS}",
+        f"_{DIGITS}",
+        f"a_b_{DIGITS}",
+        f"ds_  {DIGITS[2:]}",
+        f"ds_{DIGITS[2:]}zz",
+    ],
 )
 def test_any_other_text_stays_a_text(text: str) -> None:
     assert packed_id(text) == text
