@@ -59,11 +59,14 @@ _PROXY_HEADERS: Final = frozenset({"x-forwarded-for", "x-forwarded-proto", "x-fo
 class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
     """Refuses a body with two lengths, and one in chunks that waitress does not read (HTTP/1.0,
     RFC 9112, 6.1): a proxy that believes otherwise would take what follows for another client's
-    request.
+    request. So with two hosts, or none in HTTP/1.1 (RFC 9112, 3.2).
     """
 
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
+        hosts = self.headers.get("HOST")
+        if "," in hosts if hosts is not None else self.version == "1.1":
+            raise ParsingError("Host: expected one")
         if _ENCODED.search(header_plus) is None:
             return
         if "CONTENT_LENGTH" in self.headers:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from unicodedata import normalize
 
 from spark_agent_config.masking.expressions import columns
 from spark_agent_config.masking.names import (
@@ -25,11 +26,13 @@ from spark_agent_config.masking.names import (
     is_name_of_service_key,
     is_numbered,
     is_of_login,
+    is_pin,
     is_public,
     is_reference,
     is_secret_key,
     is_strong,
     is_type,
+    may_be_secret,
     may_name_secret,
     squash,
 )
@@ -46,6 +49,7 @@ from spark_agent_config.masking.statements import (
 from spark_agent_config.masking.tokens import (
     is_issued,
     is_random,
+    is_random_secret,
     is_table,
     may_be_issued,
     may_hold_token,
@@ -274,7 +278,9 @@ class _Walk:
         if is_secret_key(key[:NAME_LENGTH]) and not holds_url(key, text):
             is_open = is_masked(text) or is_reference(text) or is_method(key, text)
             return text if is_open else MASK
-        if key in _LOGINS and (login := _LOGIN.fullmatch(text)) and is_mixed(login[1]):
+        if is_random_secret(key, text) or is_pin(key, text):
+            return MASK
+        if key.lower() in _LOGINS and (login := _LOGIN.fullmatch(text)) and is_mixed(login[1]):
             return text[: login.start(1)] + MASK
         if key in _URI_KEYS:
             return mask_uri(text)
@@ -299,9 +305,9 @@ class _Judged(NamedTuple):
 def _judge(key: str) -> _Judged:
     shown = mask_name(key)
     special = (
-        key in _URI_KEYS or key in _LOGINS or key in _ARGUMENTS or _is_special(key)
+        key in _URI_KEYS or key.lower() in _LOGINS or key in _ARGUMENTS or _is_special(key)
         or squash(key) in _VAULTS or len(key) > NAME_LENGTH or key.lower() in _COMPLETING
-        or is_secret_key(key[:NAME_LENGTH]) or hides_numbers(key)
+        or is_secret_key(key[:NAME_LENGTH]) or may_be_secret(key) or hides_numbers(key)
     )  # fmt: skip
     return _Judged(not special and shown == key, shown)
 
@@ -493,9 +499,12 @@ def _is_named(container: dict[str, Any], key: str) -> bool | None:
     name = next((container[n] for n in container if _squashed(n) in _NAMING), None)
     if isinstance(name, dict):  # {"parameter": {"name": "password"}, "value": "x"}
         name = next((name[n] for n in name if _squashed(n) in _NAMING), None)
-    if isinstance(name, str) and len(name) <= NAME_LENGTH and is_secret_key(name):
-        return True
     value = container[key]
+    if isinstance(name, str) and len(name) <= NAME_LENGTH:
+        if is_secret_key(name):
+            return True
+        if isinstance(value, str) and (is_random_secret(name, value) or is_pin(name, value)):
+            return True
     if isinstance(value, str) and is_strong(value) and not is_name(value):
         for beside, text in container.items():
             if beside == key or not isinstance(text, str) or len(text) > _LONGEST_NAME:
@@ -611,6 +620,8 @@ _MOST_SECRETS: Final = 1_000
 def is_plain(text: str, *, is_name: bool = False) -> bool:
     """True: the text is done with at a glance, no rule can find a secret in it."""
     text = _in_ascii(text)
+    if not text.isascii():
+        text = _HIDDEN_SIGN.sub("", text)
     if _SIGNS.search(text) is not None and (
         "@" in text or may_name_secret(text) or may_state(text) or may_run(text)
         or may_have_sections(text)
@@ -719,25 +730,43 @@ def _all_secrets(text: str, *, is_name: bool) -> Iterator[tuple[int, int]]:
 
 
 def _in_ascii(text: str) -> str:
-    """A text of the same length with wide letters and signs, and blanks, as those of ASCII."""
-    if text.isascii() or _WIDE.search(text) is None:
-        return text
-    return text.translate(_OF_WIDE)
+    """A text of the same length with wide, small and styled letters and signs, blanks and quotes
+    as those of ASCII.
+    """
+    return text if text.isascii() else text.translate(_OF_STYLED)
 
 
-_WIDE: Final = re.compile(r"[\uff01-\uff5e\u00a0\u2000-\u200a\u202f\u205f\u3000]")
-_OF_WIDE: Final = {
-    **{sign: sign - 0xFEE0 for sign in range(0xFF01, 0xFF5F)},
-    **dict.fromkeys((0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), 0x20),
-}
-# Signs as URLs, JSON and XML write them; a URL within a URL is encoded twice: %253D.
+class _Styled(dict[int, int]):
+    """The sign of ASCII that another one stands for: ``＝``, ``﹦`` => ``=``, ``𝐩`` => ``p``."""
+
+    def __missing__(self, sign: int) -> int:
+        plain = normalize("NFKC", chr(sign))
+        self[sign] = ord(plain) if len(plain) == 1 else sign
+        return self[sign]
+
+
+_OF_STYLED: Final = _Styled(
+    {
+        **dict.fromkeys(map(ord, "“”„‟«»"), ord('"')),
+        **dict.fromkeys(map(ord, "‘’‚‛‹›"), ord("'")),
+        **dict.fromkeys(map(ord, "∶꞉"), ord(":")),
+    }
+)
+# Signs that no one sees: of no width, or that direct, join and vary others.
+_UNSEEN: Final = (
+    r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    r"\u3164\ufe00-\ufe0f\ufeff\uffa0]"
+)
+# Signs as URLs, JSON and XML write them, and those that no one sees. A URL within a URL is encoded
+# twice: %253D.
 _ENCODED_SIGN: Final = re.compile(
     r"%(?:25){0,3}(?:3[ADad]|40|22|27)|\\u00(?:3[adAD]|40|22|27)|&(?:quot|apos|lt|#0{0,4}(?:39|34|61|58|64)"
-    r"|#[xX]0{0,4}(?:27|22|3[adAD]|40));"
+    rf"|#[xX]0{{0,4}}(?:27|22|3[adAD]|40));|{_UNSEEN}"
 )
+_HIDDEN_SIGN: Final = re.compile(_UNSEEN)
 _ENCODED: Final = re.compile(
     r"%(?:25){0,3}([2-7][0-9A-Fa-f])|\\{1,4}u00([2-7][0-9A-Fa-f])|&#[xX]0{0,4}([2-7][0-9A-Fa-f]);"
-    r"|&(?:#0{0,4}([0-9]{2,3})|(quot|apos|amp|lt|gt));"
+    rf"|&(?:#0{{0,4}}([0-9]{{2,3}})|(quot|apos|amp|lt|gt));|{_UNSEEN}"
 )
 _ENTITIES: Final = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">"}
 
@@ -751,10 +780,12 @@ def _decoded(text: str) -> tuple[str, Callable[[int], int]]:
         code = match[1] or match[2] or match[3]
         if code:
             sign = chr(int(code, 16))
+        elif match[4]:
+            sign = chr(int(match[4]))
         else:
-            sign = chr(int(match[4])) if match[4] else _ENTITIES[match[5]]
+            sign = _ENTITIES.get(match[5], "")
         parts += (text[done : match.start()], sign)
-        size += match.start() - done + 1
+        size += match.start() - done + len(sign)
         done = match.end()
         places.append(size)
         given.append(done)

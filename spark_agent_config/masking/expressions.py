@@ -159,7 +159,7 @@ _NAME_END: Final = re.compile(
 )
 # Blanks, a line feed behind a sign that goes on, and the next text in quotes, sign or word.
 _STEP: Final = re.compile(
-    r"[ \t]{0,64}(?:(?<=[=:(\[{>|\\,])\n\s{0,64})?"
+    r"[ \t]{0,64}(?:(?<=[=:(\[{>|\\,])\r?\n\s{0,64})?"
     r"(?:[bBrRuUfFsN@]{0,2}(?P<quote>\\{0,3}[\"'`])(?P<text>[^\"'`\\\n]{0,256})(?:\\{1,2}[rnt]){0,2}(?P=quote)"
     r"|(?P<sign>[\"'`,;(){}\[\]<>=:|~?\\])|(?P<word>[^\s\"'`,;(){}\[\]<>=:|~?\\]{1,256}))"
 )
@@ -312,7 +312,8 @@ _CALLS: Final[Mapping[str, _Call]] = {
     "dbi->connect": _Call(2, 3), "dbi.connect": _Call(2, 3),
     "decryptbykeyautocert": _LAST_OF_TWO, "crypt": _Call(0, 2),
     "auth": _LAST_OF_TWO, "user_auth": _LAST_OF_TWO, "hmac.new": _FIRST, "aes.new": _FIRST,
-    "jwt.encode": _LAST_OF_TWO, "jwt.decode": _LAST_OF_TWO, "pbkdf2_hmac": _LAST_OF_TWO,
+    "jwt.encode": _LAST_OF_TWO, "jwt.sign": _LAST_OF_TWO,
+    "jwt.decode": _LAST_OF_TWO, "pbkdf2_hmac": _LAST_OF_TWO,
     "pymysql.connect": _Call(2, 3), "mysqldb.connect": _Call(2, 3), "mariadb.connect": _Call(2, 3),
     "cx_oracle.connect": _LAST_OF_TWO, "oracledb.connect": _LAST_OF_TWO,
     "dbapi.connect": _Call(3, 4), "pgp_sym_encrypt": _LAST_OF_TWO, "pgp_sym_decrypt": _LAST_OF_TWO,
@@ -329,6 +330,7 @@ _CALLS: Final[Mapping[str, _Call]] = {
 }  # fmt: skip
 _LAST_PART: Final = re.compile(r"\.|->")
 _CIPHER: Final = "crypt"
+_MODE: Final = re.compile(r"\s{0,8}'aes-")  # encrypt('aes-256-gcm', text, 'key') of ClickHouse
 _CALL: Final = re.compile(r"(?<!\w)((?:[A-Za-z_]\w{0,63}(?:\.|->))?[A-Za-z_]\w{0,63})\s{0,4}\(")
 # Read backwards, a call begins with its parenthesis, and other words cost nothing.
 _CALLED: Final = re.compile(r"\( {0,4}(\w{1,40})")
@@ -337,7 +339,7 @@ _MOST_CALLS: Final = 1_000
 """Of one text: one with more is masked as a whole, as one with more secrets is."""
 _LONGEST_CALL: Final = 1_024
 _ARGUMENT: Final = re.compile(
-    r"\s{0,64}(?:\w{1,64}\s{0,2}=\s{0,2})?(?P<called>(?:[\w.]{1,64}\(\s{0,4}){1,4})?"
+    r"\s{0,64}(?:\w{1,64}\s{0,2}=>?\s{0,2})?(?P<called>(?:[\w.]{1,64}\(\s{0,4}){1,4})?"
     r"[NbBrRuUfF]?(?P<quote>'''|\"\"\"|['\"])"
 )
 _STRING_OR_SIGN: Final = re.compile(r"['\"(){}\[\],;]")
@@ -368,6 +370,8 @@ def calls(text: str, lowered: str) -> Iterator[tuple[int, int]]:
             return
         held = list(_arguments(text, match.end()))
         if call.least <= len(held):
+            if _CIPHER in name and len(held) > 2 and _MODE.match(text, *held[0]):
+                call = _Call(2)
             span = _literal(text, *held[call.place])
             if span and not (looks_like_a_login and not _is_password(text[slice(*span)])):
                 done = held[-1][1]
@@ -392,8 +396,11 @@ def may_call(text: str, lowered: str) -> bool:
     return not _CALLED_NAMES.isdisjoint(called) or any(map(_OF_LOGINS.search, called))
 
 
-# auth, connect, login, logon, cred, passw, userpass, bind, read backwards: LdapBind("cn=a", "x1y2")
-_OF_LOGINS: Final = re.compile(r"htua|tcennoc|nigol|nogol|derc|wssap|ssapresu|dnib")
+# auth, connect, login, logon, cred, passw, userpass, bind, create_user, read backwards:
+# LdapBind("cn=a", "x1y2")
+_OF_LOGINS: Final = re.compile(
+    r"resu_?(?:etaerc|dda)|htua|tcennoc|nigol|nogol|derc|wssap|ssapresu|dnib"
+)
 
 
 def _is_password(value: str) -> bool:

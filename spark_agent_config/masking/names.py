@@ -26,8 +26,8 @@ SECRET_FRAGMENTS: Final = (
     "keysource", "principalkey", "credentialsbase64", "credentialsinfo", "clientkeydata",
     "accesstokens", "authtokens", "apitokens", "bearertokens", "refreshtokens", "encryptkey",
     # … and in other languages
-    "passwort", "kennwort", "motdepasse", "contraseña", "contrasena", "contrasenya", "wachtwoord",
-    "lösenord", "losenord", "passord", "adgangskode", "salasana", "jelszó", "jelszo",
+    "passwort", "kennwort", "motdepasse", "motpasse", "contraseña", "contrasena", "contrasenya",
+    "wachtwoord", "lösenord", "losenord", "passord", "adgangskode", "salasana", "jelszó", "jelszo",
     "пароль", "пароля", "parolă", "κωδικόςπρόσβασης", "密码", "密碼", "口令",
     "密钥", "パスワード", "暗証番号", "비밀번호", "암호", "סיסמה", "סיסמא", "كلمةالمرور",
     "كلمةالسر", "mậtkhẩu",
@@ -42,8 +42,9 @@ SECRET_ENDINGS: Final = (
     "databaseurl", "databaseuri", "dburl", "licensekey", "apisecret",
     "recoverycode", "otp", "totp", "otpseed", "authuserinfo", "openaikey",
     "jsessionid", "sessionsecret", "samlresponse", "samlassertion", "mfaseed", "pepper", "propskey",
-    "passhash", "writekey", "securestring", "functionskey", "psk", "dbcred", "psw",
-    "sslkey", "plaintextkey", "sensitive", "codeverifier",
+    "passhash", "ntlmhash", "nthash", "writekey", "securestring", "functionskey", "psk", "dbcred",
+    "psw",    "sslkey", "plaintextkey", "sensitive", "codeverifier", "securityanswer", "seedphrase",
+    "recoveryphrase", "clientassertion",
 )  # fmt: skip
 # ... or as its end, unless the end is one of a word of the language (compass, bypass) ...
 _PASS: Final = "pass"  # noqa: S105 - a name
@@ -74,7 +75,7 @@ SECRET_LAST_WORDS: Final = ("auth", "signature", "parola", "cred", "kek", "dek")
 # … or, in the query of a URL, as the whole name.
 SECRET_PARAMETERS: Final = (
     "key", "sig", "signature", "auth", "pin", "code", "jsessionid", "authmechanismproperties",
-    "delegation",
+    "delegation", "sid", "sessionid", "phpsessid",
 )  # fmt: skip
 # One of these in a query means: signed for a while, the query names nothing.
 SIGNATURE_PARAMETERS: Final = ("sig", "xamzsignature", "xgoogsignature", "signature")
@@ -114,8 +115,26 @@ PUBLIC_ENDINGS: Final = (
     "secretmanager", "secretsmanager", "passwordcommand", "passwordencryption", "days", "hours",
     "minutes", "seconds", "table", "pagetoken", "nexttoken", "continuationtoken",
     "metastoretokensignature", "passwordfrom", "secretfrom", "tokenfrom", "keyheader",
-    "tokenheader", "passwordstdin", "keyname", "managerregion", "passwordsecretkey", "keyfooter",
+    "tokenheader", "passwordstdin", "bits", "size", "keyname", "managerregion",
+    "passwordsecretkey", "keyfooter",
     "eostoken", "bostoken", "padtoken", "unktoken", "septoken", "clstoken",  # of language models
+)  # fmt: skip
+# Names of secrets where the value is random; else they name, count or join something …
+RANDOM_ENDINGS: Final = (
+    "sessionid", "sessid", "session", "connectsid", "sailssid", "salt", "authcode", "accesscode",
+    "authorizationcode", "securitycode", "verificationcode", "devicecode", "backupcode",
+    "resetcode", "invitecode", "oauthverifier",
+)  # fmt: skip
+# … as any key, but of these: machines make the keys of rows, objects and dimensions, too.
+_KEYS_OF_THINGS: Final = (
+    "object", "s3", "cache", "row", "record", "partition", "sort", "message", "routing", "primary",
+    "foreign", "hash", "document", "public", "dedup", "deduplication", "join", "cluster",
+    "clustering", "surrogate", "natural", "business", "idempotency", "correlation", "dist",
+    "distribution", "shard", "bucket", "segment", "unique", "composite", "alternate", "lookup",
+    "group", "merge", "index", "ordering", "customer", "product", "order", "user", "item", "store",
+    "date", "entity", "event", "employee", "supplier", "vendor", "location", "job", "run", "task",
+    "query", "plan", "link", "dim", "fact", "page", "file", "column", "table", "dataset", "state",
+    "content", "image", "artifact", "snapshot", "sequence", "grouping", "map", "parent", "child",
 )  # fmt: skip
 # … and words behind a name that leave it one: token_v2, dbPwdNew, auth_string.
 QUALIFIERS: Final = (
@@ -174,6 +193,25 @@ def _is_secret(key: str) -> bool:
         return not squashed.endswith(_WORDS_IN_PASS)
     words = re.split(r"[\W_]+", key.lower())
     return words[-1] in SECRET_LAST_WORDS or not set(SECRET_WORDS).isdisjoint(words)
+
+
+@lru_cache(maxsize=8192)
+def may_be_secret(key: str) -> bool:
+    """Whether a name is that of a secret where its value is random: ``sessionid``, ``salt_key``."""
+    squashed = squash(_QUALIFIED.sub("", key[:NAME_LENGTH]))
+    if squashed.endswith(RANDOM_ENDINGS):
+        return True
+    thing = squashed.removesuffix("key")
+    return thing not in ("", squashed) and not thing.endswith(_KEYS_OF_THINGS)
+
+
+def is_pin(key: str, value: str) -> bool:
+    """Whether a text is the number that a person keeps for a card: ``{"pin": "0497"}``."""
+    return _PIN.search(key[-NAME_LENGTH:]) is not None and _OF_A_PIN.fullmatch(value) is not None
+
+
+_PIN: Final = re.compile(r"(?:\A|[_.\- ])(?i:pin)\Z|(?<=[a-z])P(?:in|IN)\Z")
+_OF_A_PIN: Final = re.compile(r"[0-9]{4,8}")
 
 
 def is_key_of_service(service: str, value: str) -> bool:
@@ -259,7 +297,7 @@ def may_name_secret(text: str) -> bool:
     for word in _TELLING if text.isascii() else _TELLING_ANYWHERE:
         if word in squashed:
             return True
-    return "key" in squashed and _has_secret_key(squashed)
+    return "key" in squashed and (_has_secret_key(squashed) or _KEYED.search(text) is not None)
 
 
 def _telling() -> tuple[str, ...]:
@@ -271,6 +309,7 @@ def _telling() -> tuple[str, ...]:
         *SECRET_FRAGMENTS, *SECRET_ENDINGS, *SECRET_WORDS, *SECRET_LAST_WORDS, _PASS,
         "cred", "jaas", "databaseur", "connectionstr",
     }  # fmt: skip
+    names |= set(RANDOM_ENDINGS)
     parameters = {f"{name}=" for name in (*SECRET_PARAMETERS, *SIGNATURE_PARAMETERS)}
     words = {word for word in names | parameters if "key" not in word}
     return tuple(sorted(word for word in words if not any(o in word for o in words if o != word)))
@@ -297,6 +336,10 @@ def _has_secret_key(squashed: str) -> bool:
     )
 
 
+# A key and a long word: tacacs_key: 8Hs…
+_KEYED: Final = re.compile(
+    r"(?i)[\w\-. ]key[\w\-]{0,12}[\"'`\]\\]{0,4}[\s=:>,]{1,12}[\"'`\\]{0,4}[\w+/\-!#^&~]{10}"
+)
 _WITH_KEY: Final = tuple(
     word
     for word in (*SECRET_FRAGMENTS, *SECRET_ENDINGS)
@@ -355,8 +398,8 @@ def is_strong(value: str) -> bool:
 
 
 def is_told(value: str) -> bool:
-    """The same for a value in a sentence, where ``a=b`` and ``a/b`` are no passwords."""
-    return is_strong(value) and _OF_A_PATH.isdisjoint(value)
+    """The same for a value in a sentence, where ``a=b``, ``a/b`` and ``sha256`` are none."""
+    return is_strong(value) and _OF_A_PATH.isdisjoint(value) and not _ALGORITHM.search(value)
 
 
 _OF_A_PATH: Final = frozenset("=:/(")

@@ -37,9 +37,10 @@ from spark_agent_config.masking.names import (
     is_strong,
     is_told,
     is_type,
+    may_be_secret,
     squash,
 )
-from spark_agent_config.masking.tokens import is_random
+from spark_agent_config.masking.tokens import is_random, is_random_secret
 
 _NAME: Final = re.compile(r"(?<![\w.%\-])[\w.%\-]+")
 _URL_LEADS: Final = ("?", "&", ";", "#")
@@ -68,13 +69,14 @@ def settings(text: str) -> Iterator[tuple[int, int]]:
         if span is not None:
             yield span
             done = span[1]
-        yield from reader.further_values(match)
+        if is_secret_key(_bare_name(match.group()[-NAME_LENGTH:])):
+            yield from reader.further_values(match)
 
 
 def _is_secret_name(word: str) -> bool:
     """Whether a word of a text may be the name of a secret, as a key or in a URL."""
     name = _bare_name(word[-NAME_LENGTH:])
-    secret = is_secret_key(name) or is_secret_parameter(name)
+    secret = is_secret_key(name) or is_secret_parameter(name) or may_be_secret(name)
     if not secret and len(word) <= _LONGEST_KEPT:
         if len(_HARMLESS) >= _MOST_KEPT:
             _HARMLESS.clear()
@@ -115,7 +117,7 @@ _JOINT: Final = re.compile(
     r"(?P<pair>(?:[,;]|\s{0,8}:\s{0,8}\{|:|\s{0,8}\{)?\s{0,64}-{0,2}\\{0,7}[\"']?"
     r"(?:\w{1,32}[\"']?:\s{0,4}[\"']?[^\"'\n,]{0,64}[\"']?[,\n]\s{0,64}[\"']?){0,3}"
     r"(?:\w{0,16}[Vv]alue|[Dd]efault|[Vv]al|(?<=[\"'])(?:\$|#?_?text|content|data))"
-    r"\\{0,7}[\"']?\s{0,8}[:=][ \t]{0,8}|[ \t]{1,4}--?(?:string-)?value[ =])"
+    r"\\{0,7}[\"']?\s{0,8}[:=][ \t]{0,8}|[ \t]{1,4}--?(?:string-)?[Vv]alue[ =])"
     r"|(?P<element></\w{1,32}>\s{0,64}<(?:string|data|arg|argument|item|li|t[dh](?:\s[^<>]{0,64})?)>|</(?:name|key)>\s{0,64}"
     r"(?:<(?:(?!value)\w{1,32}(?:/>|>[^<]{0,512}</\w{1,32}>)|!--[^<>]{0,512}-->)\s{0,64}){0,4}<value>"
     r"|(?:\s{1,8}[\w:.\-]{1,64}=(?:\"[^\"<>]{0,256}\"|'[^'<>]{0,256}')){0,4}"
@@ -124,20 +126,25 @@ _JOINT: Final = re.compile(
     r"|(?P<typed>\s{0,8}:\s{0,8}&?[A-Za-z_][\w.]{0,64}(?:\[[\w., ]{0,64}\])?\s{0,8}=[ \t]{0,8}"
     r"(?:(?:Some|Option|new String|SecretStr)\()?(?=[bBrRuUfF@$]{0,2}[\"'`])"
     r"|\s{0,8}<-[ \t]{0,8}(?=[\"'])"
-    r"|[ \t]{1,4}(?i:secure)?(?i:string)[ \t]{0,4}=[ \t]{0,8}(?=[\"']))"
-    r"|(?P<arrow>\s{0,8}(?:[-=]>|[→⇒])\s{0,8})"
-    # SET PASSWORD FOR u = x   password = <<EOF\nx   password = "a" + "x"
+    r"|[ \t]{1,4}(?i:secure)?(?i:string)[ \t]{0,4}=[ \t]{0,8}(?=[\"'])"
+    # v_password VARCHAR2(30) := 'x'   passphrase STRING DEFAULT 'x'
+    r"|\s{1,4}[A-Za-z]\w{2,32}(?:\s{0,2}\([0-9A-Za-z ,]{1,16}\))?\s{0,4}(?::=|(?i:\sdefault\s))"
+    r"\s{0,4}(?=[NnEe]?'))"
+    r"|(?P<arrow>\s{0,8}(?:[-=]>|[→⇒–—])\s{0,8})"
+    # SET PASSWORD FOR u = x   password = <<EOF\nx   password = "a" + "x"   password=\\\n  x
     r"|(?P<equals>(?:\s{1,8}(?:for|FOR)\s{1,8}[^\s=]{1,128})?[ \t]{0,32}\s{0,8}\\?[:?+]?="
-    r"[ \t]{0,32}"
+    r"[ \t]{0,32}(?:\\\r?\n[ \t]{0,64})?"
     r"(?:<<[\-~]?[\"']?[A-Z]{1,16}[\"']?\n\s{0,16})?)"
     # password: |\n  x   password: !!str x   password: &name x   "password": ["x"]
     r"|(?P<colon>[ \t]{0,32}\s{0,8}\\?:(?:\\?[ \t]){0,8}(?:[|>][+\-]?[ \t]{0,8}\n[ \t]{1,64}"
-    r"|!(?:!\w{1,16}|Sub)[ \t]{1,8}|&[\w\-]{1,64}[ \t]{1,8}|\[\s{0,8}(?=\\{0,7}[\"']))?)"
+    r"|!(?:!\w{1,16}|Sub)[ \t]{1,8}|&[\w\-]{1,64}[ \t]{1,8}|\[\s{0,8}(?=\\{0,7}[\"'])"
+    r"|(?(close)\s{1,64}(?=\\{0,7}[\"'])|(?!)))?)"
     r"|(?P<comma>\s{0,8},\s{0,8})"
     r"|(?P<call>\(\s{0,8}(?=[\"']))"
     # the password is x, API key provided: x
-    r"|(?P<told>\s{1,4}for\s{1,4}(?:\w{1,16}\s{1,4})?[^\s:]{1,64}:[ \t]{1,4}"
-    r"|\s{1,4}(?:for\s{1,4}(?:user\s{1,4})?\S{1,64}\s{1,4})?(?:(?i:is|was|to|now|has|been|changed|set|reset|provided|given|supplied)"
+    r"|(?P<told>\s{1,4}(?:for|of)\s{1,4}(?:\w{1,16}\s{1,4})?[^\s:]{1,64}:[ \t]{1,4}"
+    r"|\s{1,4}(?:(?:for|of)\s{1,4}(?:(?:user|the|our)\s{1,4})?\S{1,64}\s{1,4})?(?:(?i:is|was|to|now|has|been|will|be|used"
+    r"|still|here|below|changed|set|reset|provided|given|supplied)"
     r"[ \t:]{1,4}){1,4})"
     # MASTER_SYMMETRIC_KEY AS 'x'
     r"|(?P<named>\s{1,8}(?i:as)\s{1,8}(?='))"
@@ -176,6 +183,7 @@ class _Setting(NamedTuple):
     joint: str
     start: int
     opening: re.Match[str] | None
+    is_doubtful: bool  # only a random value is secret
 
     @property
     def spaced(self) -> bool:
@@ -204,9 +212,17 @@ class _Reader:
                 return span
         return self._bridged(match)
 
+    def _in_query(self, place: int) -> bool:
+        """Whether a place is one of a query, in which a name is mostly a column; comments tell."""
+        return 0 <= self._sql < place and not self._in_comment(place)
+
+    def _in_comment(self, place: int) -> bool:
+        """``-- the password is x``, ``/* login: x */``, ``# x``: on the line of the place."""
+        return _COMMENT_BEFORE.search(self._text, max(0, place - _LOOK_BACK), place) is not None
+
     def further_values(self, match: re.Match[str]) -> Iterator[tuple[int, int]]:
         """The literals of a list, a map or an expression: ``os.getenv("X") or "x1y2z3"``."""
-        if 0 <= self._sql < match.start() or match.start() < self._read:
+        if self._in_query(match.start()) or match.start() < self._read:
             return
         held, self._read = values(self._text, match.end())
         for start, end in held:
@@ -218,26 +234,31 @@ class _Reader:
         """A text that looks like a password, behind signs and words that lead to values alone:
         ``("--password", default="x1y2")``, ``Password /d x1y2``, ``token() { return "x1y2"; }``.
         """
+        if not is_secret_key(_bare_name(match.group())):
+            return None
         if (
             self._text[max(0, match.start() - 8) : match.start()].rstrip(' "`')[-3:].lower()
             == " as"
         ):
             aliased = _ALIASED.search(self._text, max(0, match.start() - _LOOK_BACK), match.start())
             return aliased.span("value") if aliased and is_strong(aliased["value"]) else None
-        if not is_secret_key(_bare_name(match.group())):
-            return None
         commented = _COMMENTED.search(self._text, max(0, match.start() - _LOOK_BACK), match.start())
         if commented and is_strong(commented["value"]) and not is_reference(commented["value"]):
             return commented.span("value")
         before = _GIVEN_BEFORE.search(self._text, max(0, match.start() - _LOOK_BACK), match.start())
-        if before and is_mixed(before["value"]):
+        if before and is_strong(before["value"]) and not is_name(before["value"]):
             return before.span("value")
-        return reached(self._text, match.end(), in_query=0 <= self._sql < match.start())
+        return reached(self._text, match.end(), in_query=self._in_query(match.start()))
 
     def _is_no_secret(self, setting: _Setting, start: int, end: int) -> bool:
         """A value that says where the secret is, or how it is used: ``${DB_PASSWORD}``, an ARN,
         ``os.environ["X"]``, ``kerberos``; a quote that ends the text in which the name stands.
         """
+        if setting.is_doubtful and (
+            self._in_query(setting.first)
+            or not is_random_secret(setting.name, self._text[start:end])
+        ):
+            return True
         if setting.opening is not None:
             if self._closes_a_literal(setting, setting.opening):
                 return True
@@ -283,7 +304,8 @@ class _Reader:
         word = match.group()
         name = _bare_name(word[-NAME_LENGTH:])
         in_url = place.lead in _URL_LEADS
-        if not (is_secret_parameter(name) if in_url else is_secret_key(name)):
+        is_doubtful = not (is_secret_parameter(name) if in_url else is_secret_key(name))
+        if is_doubtful and (in_url or not may_be_secret(name)):  # identity keeps what is doubtful
             return None
         start = joint.end()
         if in_url and joint["equals"]:  # a blank is the value's own: ?password= x
@@ -301,6 +323,7 @@ class _Reader:
             joint[kind],
             start,
             opening,
+            is_doubtful,
         )
 
     # --- whether a value is given ----------------------------------------------------------------
@@ -438,7 +461,7 @@ class _Reader:
 
     def _is_told(self, setting: _Setting) -> bool:
         """``The password is x1y2z3``: told to a person, so the value must look like one."""
-        if 0 <= self._sql < setting.start:
+        if self._in_query(setting.first):
             return False
         if setting.quoted_name and setting.joint.strip().lower() != "to":
             return False
@@ -461,8 +484,12 @@ class _Reader:
             return self._has_strong_value(setting)
         if setting.place.mark in ("", "\n") and _ALONE.match(self._text, setting.start):
             return setting.name.startswith(_CONFIGURED) or self._has_strong_value(setting)
-        match = _WORD.match(self._text, setting.start)  # wrong password Zq7kT9vLm2Xw
-        return match is not None and self._sql < 0 and is_random(match.group())
+        match = _WORD.match(self._text, setting.start)
+        if match is None:
+            return False
+        if self._in_comment(setting.first) and setting.name.lower() in _PASSWORDS:
+            return _is_told_alone(match.group())  # -- user etl, password x1y2z3
+        return self._sql < 0 and is_random(match.group())  # wrong password Zq7kT9vLm2Xw
 
     def _is_colon(self, setting: _Setting) -> bool:
         """JSON, YAML, headers and free text; ``struct<password:string>`` is none."""
@@ -526,7 +553,7 @@ class _Reader:
         place = setting.place
         if place.word in _COMPARING:  # where token = 'a', not where token = 'Winter2024!'
             return setting.opening is not None and self._is_issued(setting.opening)
-        in_query = 0 <= self._sql < setting.start
+        in_query = self._in_query(setting.first)
         if place.word in _JOINING and (in_query or setting.spaced):
             return setting.opening is not None and self._is_issued(setting.opening)
         if not setting.spaced:
@@ -549,7 +576,7 @@ class _Reader:
         """``WITH (a = 'b', password = 'x')``, ``connect(password=x)``, ``[a=b, password=x]``."""
         opener = _opener(self._text, setting.start)
         quoted = setting.opening is not None
-        in_query = 0 <= self._sql < setting.start
+        in_query = self._in_query(setting.first)
         if opener is None:
             if setting.place.mark == "(":
                 return False
@@ -712,9 +739,9 @@ _BEFORE_A_QUOTED_NAME: Final = frozenset({
     "the", "a", "extraneous", "bad", "illegal", "wrong", "this", "that", "as",
 })  # fmt: skip
 _SHORTEST_ISSUED: Final = 20
-# 'x1y2z3' AS password
+# 'x1y2z3' AS password, 'x1y2z3'::text AS password
 _ALIASED: Final = re.compile(
-    r"(?i)(?P<q>['\"])(?P<value>[^'\"\n]{6,128})(?P=q)\s{1,8}as\s{1,8}[\"`]?\Z"
+    r"(?i)(?P<q>['\"])(?P<value>[^'\"\n]{6,128})(?P=q)(?:::\w{1,16}|\sas\s\w{1,16}\))?\s{1,8}as\s{1,8}[\"`]?\Z"
 )
 # Option("x1y2z3", "--token"), Field(default="x1y2z3", alias="password")
 _GIVEN_BEFORE: Final = re.compile(
@@ -726,6 +753,8 @@ _COMMENTED: Final = re.compile(
     r"[=:][ \t]{0,8}(?P<q>[\"']?)(?P<value>[^'\"\s]{6,128})(?P=q)[,;]?[ \t]{1,16}"
     r"(?:#|//|--|/\*)[^\n]{0,64}\Z"
 )
+# -- …   /* …   # …   on one line
+_COMMENT_BEFORE: Final = re.compile(r"(?:--|/\*|(?:\A|[\n\s])#)(?:[^*\n]|\*(?!/)){0,200}\Z")
 _PASSWORDS: Final = ("password", "passwd", "passphrase", "pwd")
 _NO_VALUES: Final = ("--", "<", ">", "|", "&")
 _NAMED: Final = re.compile(r"(?P<name>[A-Za-z][A-Za-z_.:\-]{3,64}) [^\s\-]")
@@ -791,6 +820,11 @@ def _trailing_blanks(text: str) -> str:
     return text[len(text.rstrip()) :]
 
 
+def _is_told_alone(value: str) -> bool:
+    """Whether a word right behind a password's name is one: ``hunter2``, not ``sha256``, ``v2``."""
+    return is_told(value) and not (is_name(value) or is_type(value))
+
+
 def _is_default(value: str) -> bool:
     """Whether a text is the password where none is given: ``getenv("PW", "hidden1")``."""
     return len(value) >= _SHORTEST_DEFAULT and value.lower() not in PLAIN_WORDS
@@ -821,7 +855,7 @@ _BLANK_INSIDE: Final = re.compile(r"[ \t][^&;?,\n\"'<>()\[\]{}]{0,128}(?=[&;][\w
 # A text that is one URL or connection string as a whole has blanks in its values only.
 _WHOLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{0,63}:\S|[\w.\- ]{1,64}=[^;\s]{0,256};")
 _WORD: Final = re.compile(r"[^\s\"',;)\]}]{1,256}")
-_JOINED: Final = re.compile(r"[\"']\s{0,8}(?:\+|\|\||\.)\s{0,8}(?=[\"'])")
+_JOINED: Final = re.compile(r"[\"']\s{0,8}(?:\+|\|\||\.|=>)\s{0,8}(?=[\"'])")
 _GROUP: Final = re.compile(r"\(\s{0,8}[\w.\-\"']{1,128}\s{0,8}[=:,]")
 _PATH: Final = re.compile(r"[A-Za-z_][\w.]*")
 _SCALAR: Final = re.compile(

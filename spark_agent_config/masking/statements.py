@@ -84,6 +84,8 @@ _FORMS: Final = (
     ("pass:", r"-pass(?:in|out|word)?[\x20\t]{1,4}[\"']?pass:(?P<bare>[^\s\"']{1,256})"),
     ("login", r"\b(?:vault|cargo|pulumi|railway) login (?:token=)?(?!-)BARE"),
     ("obscure", r"\brclone obscure VALUE"),
+    ("rclone config", r"\brclone config \w{6}\bREST\x20(?:pass|secret\w{0,16})[\x20=]VALUE"),
+    ("mysqladmin", r"\bmysqladmin\bREST\x20password VALUE"),
     ("airflow users", r"\bairflow users create\bREST\s-p VALUE"),
     *(
         (command, rf"\b{command} WORD (?![\-/])VALUE")
@@ -199,7 +201,11 @@ _FORMS: Final = (
         for command in ("login", "auth", "activate")
     ),
     ("createcredential", r"-createCredential(?: WORD){2} VALUE"),
-    ("setuser", r"\bacl setuser WORD[^\n]{0,64}?\x20>BARE"),
+    *(
+        (word, rf"(?m)(?:\bacl {word}|^user) WORD\x20[^\n]{{0,64}}?(?<=\x20)>BARE")
+        for word in ("setuser", "user ")
+    ),
+    ("ftp", r"\bftp\b[^\n]{0,128}\n(?:~open WORD~\n)?~user \S{1,64}\x20{1,4}BARE"),
     ("userid", r"\buserid~=~[\"']?[\w$#.]{1,64}/(?P<bare>[^\s\"'/@]{1,256})"),
     (
         "declare",
@@ -281,7 +287,7 @@ _FORMS: Final = (
         (word, rf"(?m)^[\w\x20.\-]{{0,32}}\b{word}~[:=]~(?P<bare>[0-9]{{4,5}}|[0-9]{{7,8}})~$")
         for word in ("pin_code", "pincode", "pin-code")
     ),
-    ("mot de passe", r"\bmot de passe~[:=]~(?=\S{0,64}[0-9])BARE"),
+    ("mot de passe", r"\bmot de passe~[:=]~[\"']?~(?=\S{0,64}[0-9])BARE"),
     ("/password:", r"(?:\s|\A)/password:VALUE"),
     ("/p:", r"(?:\s|\A)/p:[\w.]{0,64}(?:password|secret|token)=(?P<bare>[^\s\"']{1,256})"),
     # scott/tiger@db, told to a person
@@ -324,7 +330,7 @@ _TOLD: Final = (
             rf"\b{word}\w{{0,10}}\b[^\n]{{0,24}}?[\x20(][\w.@\-]{{1,64}}(?:~[/:,]~|\x20with\x20)"
             r"[\"']?(?P<bare>[^\s\"',;)]{6,64})",
         )
-        for word in ("login", "logon", "auth", "connect", "denied", "credential")
+        for word in ("login", "log in", "logon", "auth", "connect", "denied", "credential")
     ),
     # x1y2 is the password, "x1y2" for token, x1y2 (password)
     *(
@@ -688,7 +694,7 @@ def commands(text: str) -> Iterator[tuple[int, int]]:
         command, before = _COMMANDS[named[1]], named[1]
         for match in _WORD.finditer(text, named.end()):
             word, done = match.group(), match.end()
-            if word in _ENDS:
+            if word in _ENDS and before != "\\":  # a backslash continues the line
                 break
             bare = word.lstrip(_OPENING)
             start = _password(command, before, bare)

@@ -17,6 +17,8 @@ from functools import lru_cache
 from operator import add
 from typing import Final
 
+from spark_agent_config.masking.names import may_be_secret
+
 # --- words that are random -----------------------------------------------------------------------
 
 _LONG: Final = 20
@@ -65,6 +67,20 @@ def is_random(word: str) -> bool:
     return any(map(str.isdigit, word)) or len(_CAPITALS.findall(word)) >= _LEAST_CAPITALS
 
 
+def is_random_secret(name: str, value: str) -> bool:
+    """Whether a name is that of a secret where its value is random, and this value is:
+    ``salt_key=8Hs…``; a UUID, a place and a number are none, a long hexadecimal number is.
+    """
+    if not may_be_secret(name) or _OF_A_VALUE.fullmatch(value) is None:
+        return False
+    return _RANDOM_DIGITS.fullmatch(value) is not None or is_issued(value) or is_random(value)
+
+
+# … no ARN, no path
+_OF_A_VALUE: Final = re.compile(r"(?!arn:)(?!(?:[^/]{0,256}/)?[a-z]{3,64}(?:/|\Z))[^\s:]{10,256}")
+_RANDOM_DIGITS: Final = re.compile(r"(?i)(?=[0-9]{0,64}[a-f])[0-9a-f]{20,128}")
+
+
 def _likely(lowered: str) -> int:
     return sum(map(_LIKELY.__contains__, map(add, lowered, lowered[1:])))
 
@@ -80,7 +96,7 @@ _LEAST_CAPITALS: Final = 4
 
 # Behind these a random word is an id …
 _ID_BEFORE: Final = re.compile(
-    r"(?i)(?:(?<!session)(?<!session_)ids?|versions?|etag|hash|digest|checksum|fingerprint"
+    r"(?i)(?:(?<!session)(?<!session_)(?<!sess)(?<!\bs)ids?|versions?|etag|hash|digest|checksum|fingerprint"
     r"|sha[0-9]{0,3}|md5|integrity|commit|guid|cursor|serial|ssh-\w{1,16})"
     r"[\"'\\]{0,4}\s{0,4}[:=]?\s{0,4}[\"'\\]{0,4}\Z"
 )
@@ -252,7 +268,7 @@ _TELLING: Final = (
     "dckr_oat_ SG. eyJ ya29. GOCSPX- AIza npm_ pypi- hvs. hvb. hvr. dp.pt. dp.ct. dp.st. dp.sa. "
     "dp.scim. dp.audit. FLWSECK tskey- rzp_live_ rzp_test_ perm: WPL_AP0. WPL_AP1. hawk. VF. "
     "secret-token: access_token$ amzn.mws. amzn1.oa2-cs. AGE-SECRET-KEY- aio_ sk-proj- "
-    "sk-ant- sk-svcacct- sk-admin- sk-or- sk-lf- scauth_ authress_ xkeysib- xsmtpsib- cfut_ "
+    "sk-ant- sk-svcacct- sk-admin- sk-or- sk-lf- scauth_ authress_ glc_ xkeysib- xsmtpsib- cfut_ "
     "cfat_ cfk_ ddapp_ ddpat_ ddsat_ essu_ esau_ glsa_ pscale_tkn_ pscale_pw_ pscale_oauth_ "
     "phx_ phc_ phs_ pha_ phr_ PMAK- PMAT- sb_secret_ sb_publishable_ sbp_ apify_api_ "
     "apify_proxy_ rubygems_ shippo_live_ shippo_test_ shpat_ shpca_ shppa_ shpss_ shpua_ "
@@ -323,7 +339,7 @@ _OF_A_REGION: Final = re.compile(r"[0-9a-f]{32}-[a-z]{2}[0-9]{1,2}")
 
 # A token begins behind an escape of a URL, too: %3Dghp_ => three blanks in its place
 _ESCAPE: Final = re.compile(r"%[0-9A-F]{2}")
-# The path of a web hook is its secret.
+# The path of a web hook is its secret; and what has slashes by itself.
 _WEB_HOOKS: Final = tuple(
     (mark, re.compile(form))
     for mark, form in (
@@ -340,6 +356,8 @@ _WEB_HOOKS: Final = tuple(
             r"chat\.googleapis\.com/v1/spaces/[^\s?\"']{1,64}\?([^\s\"']{20,})",
         ),
         ("api.telegram.org/bot", r"/bot([0-9]{8,10}:[\w\-]{30,})"),
+        ("{SSHA", r"\{SSHA[0-9]{0,3}\}([\w+/=]{20,})"),  # a directory's
+        ("1//0", r"(?<![\w/])(1//0[\w\-]{24,})"),  # a refresh token of Google
         ("hooks.zapier.com/", r"hooks\.zapier\.com/hooks/(?:catch/)?([\w/]{8,})"),
     )
 )
@@ -368,7 +386,7 @@ def may_hold_token(text: str, *, is_name: bool = False) -> bool:
         return True
     if _RUN.search(text) is None:
         return False
-    if "http" in text and any(mark in text for mark, _ in _WEB_HOOKS):
+    if any(mark in text for mark, _ in _WEB_HOOKS):
         return True
     return next(_words(text, is_name=is_name), None) is not None
 

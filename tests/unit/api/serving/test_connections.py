@@ -202,3 +202,29 @@ def test_a_body_of_unclear_length_is_refused_and_what_follows_is_not_read(
     head = "\r\n".join((f"POST / HTTP/{version}", "Host: h", "Connection: keep-alive", *lengths))
     clients.connect(head.encode() + b"\r\n\r\n0\r\n\r\n" + HEAD, answered=False)
     assert [str(request.error.body) for request in given] == [reason]
+
+
+@pytest.mark.parametrize(
+    ("version", "hosts", "refused"),
+    [
+        ("1.1", ("Host: h",), False),
+        ("1.1", ("Host:",), False),
+        ("1.0", (), False),
+        ("1.1", (), True),
+        ("1.1", ("Host: h", "host: i"), True),
+        ("1.0", ("Host: h", "Host: h"), True),
+    ],
+)
+def test_a_request_names_one_host(
+    clients: Clients,
+    monkeypatch: pytest.MonkeyPatch,
+    version: str,
+    hosts: tuple[str, ...],
+    *,
+    refused: bool,
+) -> None:
+    given: list[Any] = []
+    monkeypatch.setattr(HttpServer, "add_task", lambda _, channel: given.extend(channel.requests))
+    clients.connect("\r\n".join((f"GET / HTTP/{version}", *hosts, "", "")).encode(), answered=False)
+    assert [request.error is not None for request in given] == [refused]
+    assert all(str(request.error.body) == "Host: expected one" for request in given if refused)

@@ -23,6 +23,7 @@ STRONG: Final = "Zq7kT9vLm2Xw4RbN"
 SECRETS: Final = (STRONG, "tr0ub4dor&3", "geheimniswort")
 FURTHER_SECRETS: Final = (STRONG, "Herbst-2031")
 NUMBER: Final = "8412907"
+DIGEST: Final = "5d41402abc4b2a76b9719d911017c592"
 MOST_PASSING: Final = 0.02
 MOST_HARMED: Final = 0.01
 
@@ -107,6 +108,9 @@ def test_secrets_beside_above_and_in_keys_are_masked() -> None:
         {"object": {"key": STRONG}, "s3": {"bucket": "b", "key": STRONG}},
         {"basic": {"user": "etl", "value": "2026-01-05"}, "login": {"user": "u", "value": 12}},
         {"connection": {"user": "etl", "value": "jdbc:x://h/d"}, "message": {"key": "order-17"}},
+        {"sessionId": "0190a7a8-0000-7000-8000-000000000001", "salt": "none", "spin": "1234"},
+        {"product_key": DIGEST, "cache_key": DIGEST, "s3Key": STRONG, "run_id": DIGEST},
+        {"name": "wrapping_key", "type": "binary", "idempotency_key": DIGEST},
     ],
 )
 def test_structures_without_a_secret_are_kept(document: object) -> None:
@@ -246,3 +250,27 @@ def test_a_pin_in_quotes_is_masked() -> None:
 ])  # fmt: skip
 def test_a_secret_behind_the_end_of_a_line_or_a_type_is_masked(text: str) -> None:
     assert STRONG not in mask_text(text.replace("{S}", STRONG))
+
+
+# no width, joins, directs, varies the sign before
+@pytest.mark.parametrize(
+    "sign", "\u00ad\u034f\u180e\u200b\u200c\u200d\u200e\u2060\u2066\ufe0f\ufeff\u3164"
+)
+@pytest.mark.parametrize("form", [
+    "pass~word={S}", "password~=~{S}", "password = '~{S}'", "--pass~word {S}", "gh~p_{S}{S}1234",
+    "CREATE USER u IDENT~IFIED BY '{S}'", "postgres://u~:{S}@h/d", "-- the pass~word is {S}",
+])  # fmt: skip
+def test_signs_that_no_one_sees_hide_no_secret(form: str, sign: str) -> None:
+    text = form.replace("~", sign).replace("{S}", STRONG)
+    masked = mask_text(text)
+    assert STRONG not in masked
+    assert mask_text(masked) == masked
+    plain = f"n{sign}ame of {sign} orders"
+    assert mask_text(plain) == plain
+
+
+def test_a_hexadecimal_key_is_a_secret_unless_a_thing_or_a_dimension_has_it() -> None:
+    assert mask_secrets({"wrapping_key": DIGEST, "order_key": DIGEST}) == {
+        "wrapping_key": "*****",
+        "order_key": DIGEST,
+    }
