@@ -206,10 +206,14 @@ class _Walk:
     def _look_at_items(self, container: Any, above: str, in_pairs: bool) -> None:
         """The items of a list that are no objects."""
         texts = [item for item in container if isinstance(item, str)]
-        options = "-" in [text[:1] for text in texts] or (
-            len(container) == 2
-            and isinstance(container[0], str)
-            and (is_secret_key(container[0][:NAME_LENGTH]) or is_command(container[0]))
+        options = (
+            "-" in [text[:1] for text in texts]
+            or "set" in texts
+            or (
+                len(container) == 2
+                and isinstance(container[0], str)
+                and (is_secret_key(container[0][:NAME_LENGTH]) or is_command(container[0]))
+            )
         )
         if (options and any(map(is_command, container[:_MOST_BEFORE_A_COMMAND]))) or (
             above in _ARGUMENTS
@@ -529,7 +533,9 @@ def _follows_name(items: list[Any], index: int, in_pairs: bool) -> bool:
         return False
     if not isinstance(item, str):  # [["pin", 1234]]
         return in_pairs and isinstance(item, _NUMBERS) and hides_numbers(name)
-    if name.startswith("-"):
+    if index > 1 and items[index - 2] == "set":  # ["aws", "configure", "set", "secret_key", …]
+        named = is_strong(item)
+    elif name.startswith("-"):
         named = "=" not in name and not item.startswith("--")
     elif len(items) == 2:
         marked = "." in name or "_" in name or "-" in name or not name.islower()

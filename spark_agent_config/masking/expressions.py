@@ -312,7 +312,7 @@ _CALLS: Final[Mapping[str, _Call]] = {
     "dbi->connect": _Call(2, 3), "dbi.connect": _Call(2, 3),
     "decryptbykeyautocert": _LAST_OF_TWO, "crypt": _Call(0, 2),
     "auth": _LAST_OF_TWO, "user_auth": _LAST_OF_TWO, "hmac.new": _FIRST, "aes.new": _FIRST,
-    "jwt.encode": _LAST_OF_TWO, "jwt.sign": _LAST_OF_TWO,
+    "jwt.encode": _LAST_OF_TWO, "jwt.sign": _LAST_OF_TWO, "jwt_encode": _LAST_OF_TWO,
     "jwt.decode": _LAST_OF_TWO, "pbkdf2_hmac": _LAST_OF_TWO,
     "pymysql.connect": _Call(2, 3), "mysqldb.connect": _Call(2, 3), "mariadb.connect": _Call(2, 3),
     "cx_oracle.connect": _LAST_OF_TWO, "oracledb.connect": _LAST_OF_TWO,

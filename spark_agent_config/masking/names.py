@@ -42,7 +42,7 @@ SECRET_ENDINGS: Final = (
     "databaseurl", "databaseuri", "dburl", "licensekey", "apisecret",
     "recoverycode", "otp", "totp", "otpseed", "authuserinfo", "openaikey",
     "jsessionid", "sessionsecret", "samlresponse", "samlassertion", "mfaseed", "pepper", "propskey",
-    "passhash", "ntlmhash", "nthash", "writekey", "securestring", "functionskey", "psk", "dbcred",
+    "passhash", "ntlmhash", "writekey", "securestring", "functionskey", "psk", "dbcred",
     "psw",    "sslkey", "plaintextkey", "sensitive", "codeverifier", "securityanswer", "seedphrase",
     "recoveryphrase", "clientassertion",
 )  # fmt: skip
@@ -115,7 +115,7 @@ PUBLIC_ENDINGS: Final = (
     "secretmanager", "secretsmanager", "passwordcommand", "passwordencryption", "days", "hours",
     "minutes", "seconds", "table", "pagetoken", "nexttoken", "continuationtoken",
     "metastoretokensignature", "passwordfrom", "secretfrom", "tokenfrom", "keyheader",
-    "tokenheader", "passwordstdin", "bits", "size", "keyname", "managerregion",
+    "tokenheader", "passwordstdin", "bits", "size", "passwordsource", "keyname", "managerregion",
     "passwordsecretkey", "keyfooter",
     "eostoken", "bostoken", "padtoken", "unktoken", "septoken", "clstoken",  # of language models
 )  # fmt: skip

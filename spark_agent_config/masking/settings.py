@@ -135,8 +135,9 @@ _JOINT: Final = re.compile(
     r"|(?P<equals>(?:\s{1,8}(?:for|FOR)\s{1,8}[^\s=]{1,128})?[ \t]{0,32}\s{0,8}\\?[:?+]?="
     r"[ \t]{0,32}(?:\\\r?\n[ \t]{0,64})?"
     r"(?:<<[\-~]?[\"']?[A-Z]{1,16}[\"']?\n\s{0,16})?)"
-    # password: |\n  x   password: !!str x   password: &name x   "password": ["x"]
-    r"|(?P<colon>[ \t]{0,32}\s{0,8}\\?:(?:\\?[ \t]){0,8}(?:[|>][+\-]?[ \t]{0,8}\n[ \t]{1,64}"
+    # password: |\n  x   password: !!str x   password: &name x   "password": ["x"]   password:: eA==
+    r"|(?P<colon>[ \t]{0,32}\s{0,8}\\?:(?::(?= [\w+/]{12,1024}={0,2}(?:\n|\Z)))?(?:\\?[ \t]){0,8}"
+    r"(?:[|>][+\-]?[ \t]{0,8}\n[ \t]{1,64}"
     r"|!(?:!\w{1,16}|Sub)[ \t]{1,8}|&[\w\-]{1,64}[ \t]{1,8}|\[\s{0,8}(?=\\{0,7}[\"'])"
     r"|(?(close)\s{1,64}(?=\\{0,7}[\"'])|(?!)))?)"
     r"|(?P<comma>\s{0,8},\s{0,8})"
@@ -750,11 +751,11 @@ _GIVEN_BEFORE: Final = re.compile(
 )
 # = "x1y2z3"  # the password of the service
 _COMMENTED: Final = re.compile(
-    r"[=:][ \t]{0,8}(?P<q>[\"']?)(?P<value>[^'\"\s]{6,128})(?P=q)[,;]?[ \t]{1,16}"
+    r"[=:][ \t]{0,8}(?P<q>[\"']?)(?P<value>(?!//)[^'\"\s]{6,128})(?P=q)[,;]?[ \t]{1,16}"
     r"(?:#|//|--|/\*)[^\n]{0,64}\Z"
 )
-# -- …   /* …   # …   on one line
-_COMMENT_BEFORE: Final = re.compile(r"(?:--|/\*|(?:\A|[\n\s])#)(?:[^*\n]|\*(?!/)){0,200}\Z")
+# -- …   /* …   # …   // …   on one line
+_COMMENT_BEFORE: Final = re.compile(r"(?:--|/\*|(?:\A|\s)(?:#|//))(?:[^*\n]|\*(?!/)){0,200}\Z")
 _PASSWORDS: Final = ("password", "passwd", "passphrase", "pwd")
 _NO_VALUES: Final = ("--", "<", ">", "|", "&")
 _NAMED: Final = re.compile(r"(?P<name>[A-Za-z][A-Za-z_.:\-]{3,64}) [^\s\-]")

@@ -69,6 +69,12 @@ _FORMS: Final = (
     # redis.conf
     ("requirepass", r"\brequirepass VALUE"),
     ("masterauth", r"\bmasterauth VALUE"),
+    ("auth-pass", r"\bsentinel auth-pass WORD VALUE"),
+    (
+        "user ",
+        r"\b(?:create|alter|modify) user WORD (?:\w{1,16} ){0,3}?password "
+        r"(?=[^\s;]{0,64}[0-9])(?P<bare>[^\s;,)\"'=]{4,256})",
+    ),
     # a login with a password in quotes, told to a person
     (
         "with ",
@@ -202,7 +208,11 @@ _FORMS: Final = (
     ),
     ("createcredential", r"-createCredential(?: WORD){2} VALUE"),
     *(
-        (word, rf"(?m)(?:\bacl {word}|^user) WORD\x20[^\n]{{0,64}}?(?<=\x20)>BARE")
+        (
+            word,
+            rf"(?m)(?:\bacl {word}|^user) WORD\x20[^\n]{{0,64}}?(?<=\x20)"
+            r">(?P<bare>[^\s=>]\S{3,255})",
+        )
         for word in ("setuser", "user ")
     ),
     ("ftp", r"\bftp\b[^\n]{0,128}\n(?:~open WORD~\n)?~user \S{1,64}\x20{1,4}BARE"),
