@@ -36,7 +36,7 @@ const picture = {
 const screen = createScreen({ navigation, frame, picture });
 const tour = { begin: async () => (await import('./start/tour.js')).createTour(places.tour, follow).begin() };
 const loading = createLoading({ navigation, api, key, frame, picture, screen, tour, onLoaded: () => watch.showReceived() });
-const watch = createWatch({ navigation, api, screen, loading, showDocuments: () => showDocuments(places.journal, api) });
+const watch = createWatch({ navigation, api, screen, loading, showDocuments: (summary) => showDocuments(places.journal, summary) });
 
 /* The parts of the header */
 

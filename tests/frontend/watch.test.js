@@ -7,8 +7,11 @@ globalThis.HTMLInputElement = class {};
 globalThis.HTMLTextAreaElement = class {};
 globalThis.document = { hidden: false, body: { dataset: { state: 'ready' } }, activeElement: null, getSelection: () => null };
 
-/** An open page of this view. `look` is one look at a journal with these counts; it tells how often the page was loaded. */
-async function open(context, first, view = 'job') {
+/**
+ * An open page of this view. `look` is one look at a journal with these counts; it tells how often the page was loaded.
+ * `shown` gets the pending documents that the header has.
+ */
+async function open(context, first, view = 'job', shown = []) {
   let counts = first;
   let tick = assert.fail;
   context.mock.method(globalThis, 'setInterval', (call) => (tick = call));
@@ -17,7 +20,7 @@ async function open(context, first, view = 'job') {
     api: { get: async () => ({ ok: true, data: counts }) },
     screen: { page: () => ({}) },
     loading: { load: loaded, fail: assert.fail },
-    showDocuments: async () => counts,
+    showDocuments: (summary) => shown.push(summary?.pending),
   });
   let loads = 0;
   async function loaded() {
@@ -71,6 +74,14 @@ test('documents that fail or wait are news, too', async (context) => {
 test('a page that shows no arrivals is left alone', async (context) => {
   const look = await open(context, at(10, 0), 'impact');
   for (let position = 11; position < 20; position += 1) assert.equal(await look(at(position, 1)), 0);
+});
+
+test('the header has the numbers of each look, whatever the page shows', async (context) => {
+  const shown = [];
+  const look = await open(context, at(10, 2), 'impact', shown);
+  await look(at(11, 1));
+  await look(at(12, 0));
+  assert.deepEqual(shown, [2, 1, 0]);
 });
 
 test('what the reader writes is kept until the reader has done', async (context) => {

@@ -8,18 +8,14 @@ import { write } from '../data/url.js';
 const REMEMBERED = 'headwater-theme';
 
 /**
- * Ask how many documents were received, and show it, and how many the page does not have yet; an answer that
- * fails hides the indicator.
- * @param {HTMLAnchorElement} indicator
- * @param {ReturnType<import('../data/api.js').createApi>} api
- * @returns {Promise<any>} the journal's summary; null where it is not known
+ * Show how many documents were received, and how many the page does not have yet.
+ * @param {HTMLAnchorElement} indicator  hidden where that is not known
+ * @param {any} summary  of the journal; null where it is not known
  */
-export async function showDocuments(indicator, api) {
-  const result = await api.get('/journal', { summary: true }, 'summary');
-  if (!result.ok && result.stale) return null;
-  indicator.hidden = !result.ok;
-  if (!result.ok) return null;
-  const { received, pending = 0, waiting = 0, failed = 0 } = result.data;
+export function showDocuments(indicator, summary) {
+  indicator.hidden = !summary;
+  if (!summary) return;
+  const { received, pending = 0, waiting = 0, failed = 0 } = summary;
   const first = failed > 0 ? 'failed' : waiting > 0 ? 'waiting' : 'all';
   indicator.href = write({ view: 'journal', state: first });
   indicator.title = pending > 0 ? `${count(pending, 'document')} still to come into the graph` : '';
@@ -31,7 +27,6 @@ export async function showDocuments(indicator, api) {
     part(waiting, 'waiting', 'busy'),
     part(failed, 'failed', 'failed'),
   );
-  return result.data;
 }
 
 function part(number, words, tone) {

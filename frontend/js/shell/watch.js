@@ -1,6 +1,6 @@
 /**
  * The watch over the server: an open page that shows arrivals is loaded again once documents have arrived
- * and were projected. It owns which of them the page has seen.
+ * and were projected. It owns which of them the page has seen; the header has their numbers at every look.
  */
 import { VIEWS } from '../views.js';
 
@@ -18,7 +18,7 @@ const LOOKS = 4;
  * @property {ReturnType<typeof import('../data/api.js').createApi>} api
  * @property {import('./screen.js').Screen} screen
  * @property {{load: import('./loading.js').Loading['load'], fail: import('./loading.js').Loading['fail']}} loading
- * @property {() => Promise<object|null>} showDocuments  in the header; the answer is the journal's summary, null where it is not known
+ * @property {(summary: object|null) => void} showDocuments  in the header: the journal's summary, null where it is not known
  */
 
 /** @param {Parts} parts */
@@ -26,19 +26,24 @@ export function createWatch({ navigation, api, screen, loading, showDocuments })
   let seen = '';
   let looks = 0;
 
+  const ask = () => api.get('/journal', { summary: true }, 'watch');
+
   /** A page was loaded. The first one asks what is in the graph: what comes right after it is new. */
   async function showReceived() {
     looks = 0;
-    const summary = await showDocuments();
-    if (summary) seen ||= concluded(summary);
+    const summary = await ask();
+    if (!summary.ok && summary.stale) return;
+    showDocuments(summary.ok ? summary.data : null);
+    if (summary.ok) seen ||= concluded(summary.data);
   }
 
   /** One look; the view stays where it is. */
   async function look() {
     if (document.hidden || unsettled()) return;
-    const summary = await api.get('/journal', { summary: true }, 'watch');
+    const summary = await ask();
     if (!summary.ok && !summary.stale && summary.error.status === 0 && screen.page() && !unsettled()) loading.fail(summary.error);
     if (!summary.ok) return;
+    showDocuments(summary.data);
     looks += 1;
     const found = concluded(summary.data);
     const isNew = seen !== '' && found !== seen;
