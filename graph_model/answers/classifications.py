@@ -381,7 +381,22 @@ def preview_tag(sources: Sources, node: str, assignment: Assignment) -> Classifi
 
 def _named(tag: str, whole: Spread, sources: Sources, *, propagate: bool) -> ClassifiedColumns:
     shown = visible_spread(whole, sources.hidden)
-    return ClassifiedColumns(tag, propagate, shown, _names(shown, sources))
+    names = _names(shown, sources)
+    return ClassifiedColumns(tag, propagate, _in_reading_order(shown, names), names)
+
+
+def _in_reading_order(shown: Spread, names: SpreadNames) -> Spread:
+    """Tagged columns first, then those that the tag reaches, step by step; by table and name."""
+
+    def name(column: str) -> tuple[str, str, str]:
+        return (*names.columns.get(column, ("", "")), column)
+
+    return replace(
+        shown,
+        carriers=tuple(sorted(shown.carriers, key=lambda c: (len(c.path), name(c.column)))),
+        blocked=tuple(sorted(shown.blocked, key=lambda e: (name(e.source), name(e.target), e))),
+        gaps=tuple(sorted(shown.gaps, key=lambda g: (names.jobs.get(g.job, ""), g.logical_plan))),
+    )
 
 
 def _names(shown: Spread, sources: Sources) -> SpreadNames:

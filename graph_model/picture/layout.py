@@ -31,7 +31,7 @@ from graph_model.values import batched
 
 LAYER_GAP: Final = 46.0
 #: Top down ranks follow closer, since boxes are lower than they are wide: more of them are in view.
-FALL_GAP: Final = 20.0
+FALL_GAP: Final = 14.0
 ROW_GAP: Final = 20.0
 COMPONENT_GAP: Final = 60.0
 #: Distance of two edges that run beside each other through a layer.

@@ -16,16 +16,17 @@ const NUDGE = 0.2;
 /** Between a whole box and the edge of a close-up, in pixels: room for the ring of the requested one. */
 const RIM = 6;
 const TRIFLE = 1e-6;
-/** Room around the fitted part, for badges, halos and handles, in pixels. */
-const PADDING = Object.freeze({ x: 28, y: 10 });
+/** Room around the fitted part, for badges, halos and handles, in pixels; a phone has less to spare beside it. */
+const paddingOf = ({ width }) => ({ x: Math.min(28, width / 24), y: 10 });
 
 /**
  * The part of a window that boxes fill where a picture just fits.
  * @param {Size} size
  * @returns {Size}
  */
-export function roomIn({ width, height }) {
-  return { width: width - 2 * PADDING.x, height: height - 2 * PADDING.y };
+export function roomIn(size) {
+  const { x, y } = paddingOf(size);
+  return { width: size.width - 2 * x, height: size.height - 2 * y };
 }
 
 /**
@@ -65,7 +66,8 @@ export function openingOf(around, size, legible, asked, boxes = []) {
   if (isLegible(around, size, legible)) return wholeOf(around, size);
   const scale = Math.max(CLOSE_UP, legible);
   const [rim, width, height] = [RIM / scale, size.width / scale, size.height / scale];
-  const pad = { x: PADDING.x / scale, y: PADDING.y / scale };
+  const padding = paddingOf(size);
+  const pad = { x: padding.x / scale, y: padding.y / scale };
   const across = boxes.map(({ left, right }) => ({ start: left, end: right }));
   const along = boxes.map(({ top, bottom }) => ({ start: top, end: bottom }));
   const middle = within(around.left, around.right, width, pad.x, asked?.x);
@@ -115,9 +117,10 @@ function isWhole({ start, end }, middle, half) {
  */
 export function towards(around, size, now) {
   const scale = Math.min(now.scale, wholeScale(around, size));
+  const padding = paddingOf(size);
   const position = {
-    x: moved(around.left, around.right, size.width / scale, now.position.x, PADDING.x / scale),
-    y: moved(around.top, around.bottom, size.height / scale, now.position.y, PADDING.y / scale),
+    x: moved(around.left, around.right, size.width / scale, now.position.x, padding.x / scale),
+    y: moved(around.top, around.bottom, size.height / scale, now.position.y, padding.y / scale),
   };
   const stays = scale === now.scale && position.x === now.position.x && position.y === now.position.y;
   return stays ? null : { scale, position };

@@ -1,6 +1,7 @@
 /**
- * A tour of the sample: a card at the lower edge, beside the part that it speaks of where there is room, leads from
- * view to view, with light on that part. It can be left at any step and begun again from the home page.
+ * A tour of the sample: a card leads from view to view, with light on the part that it speaks of. It stands beside that
+ * part; in a narrow window it has the lower edge for itself, and the page scrolls above it (`--tour` is its height with
+ * the room around it). It can be left at any step and begun again from the home page.
  */
 import { button, data, element, focusFirst, replace } from '../page/dom.js';
 import { copyButton } from '../panel/panel.js';
@@ -74,6 +75,11 @@ export function createTour(place, follow) {
   const light = element('div', { class: 'tour-light', 'aria-hidden': 'true', 'data-testid': 'tour-light', hidden: true });
   place.before(light);
   const again = () => requestAnimationFrame(shine);
+  const heights = new ResizeObserver(([{ target }]) => {
+    const { top } = target.getBoundingClientRect();
+    document.documentElement.style.setProperty('--tour', `${innerHeight - top}px`);
+    again();
+  });
 
   function show(number) {
     const { title, words, href, part } = STEPS[number];
@@ -84,6 +90,7 @@ export function createTour(place, follow) {
     bring(part, here);
     place.hidden = false;
     place.dataset.part = part;
+    heights.observe(place);
     for (const kind of ['resize', 'scroll']) addEventListener(kind, again, { capture: true });
     replace(
       place,
@@ -105,10 +112,13 @@ export function createTour(place, follow) {
 
   function end() {
     waiting?.disconnect();
+    heights.disconnect();
     for (const kind of ['resize', 'scroll']) removeEventListener(kind, again, { capture: true });
+    const { scrollTop } = document.body;
     light.hidden = true;
     place.hidden = true;
     replace(place);
+    scrollTo(0, scrollTop);
   }
 
   /** Around what the step speaks of, as far as the window shows it; the shadow is the rest. */
@@ -117,15 +127,16 @@ export function createTour(place, follow) {
     light.hidden = place.hidden || !around || around.width === 0;
     if (!around || light.hidden) return;
     const [left, top] = [Math.max(0, around.left), Math.max(0, around.top)];
+    const { bottom } = document.body.getBoundingClientRect();
     Object.assign(light.style, {
       left: `${left}px`,
       top: `${top}px`,
       width: `${Math.max(0, Math.min(innerWidth, around.right) - left)}px`,
-      height: `${Math.max(0, Math.min(innerHeight, around.bottom) - top)}px`,
+      height: `${Math.max(0, Math.min(bottom, around.bottom) - top)}px`,
     });
   }
 
-  /** In one column the described part may lie below the window, or behind the card; a view that is open changes no state. */
+  /** In one column the described part may lie below the window; a view that is open changes no state. */
   function bring(part, here) {
     waiting?.disconnect();
     waiting = new MutationObserver(scroll);
@@ -135,10 +146,11 @@ export function createTour(place, follow) {
     function scroll() {
       if (document.body.dataset.state !== 'ready') return;
       waiting?.disconnect();
-      if (document.documentElement.scrollHeight > innerHeight) {
+      const { body } = document;
+      if (body.scrollHeight > body.clientHeight) {
         const subject = subjectOf(part);
         if (subject) subject.scrollIntoView();
-        else scrollTo(0, 0);
+        else body.scrollTop = 0;
       }
       again();
     }

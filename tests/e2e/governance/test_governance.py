@@ -209,6 +209,19 @@ def test_a_tag_follows_direct_lineage_on_request_with_the_path_as_its_reason(
     assert found["partial"] is None
 
 
+def test_columns_of_a_class_come_tagged_ones_first_then_step_by_step_by_name(
+    client: FlaskClient,
+) -> None:
+    columns = columns_of(client, "people")
+    assert len(columns) > 1
+    for column in columns.values():
+        classify(client, column)
+    items = client.get("/classifications/PII/columns?propagate=true").get_json()["items"]
+    places = [(len(one["path"]), one["dataset"], one["name"]) for one in items]
+    assert {steps for steps, *_ in places} == {0, 1, 2}
+    assert places == sorted(places)
+
+
 def test_a_blocked_edge_ends_the_tag_there_and_is_shown(client: FlaskClient) -> None:
     name, column = "branch", columns_of(client, "people")["branch"]
     classify(client, column)
