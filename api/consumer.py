@@ -32,6 +32,7 @@ from api.http.errors import RETRY_AFTER_SECONDS
 from api.logs import current_request_id
 from api.schemas.fields import (
     SWITCHES,
+    CaselessChoice,
     Checked,
     Choice,
     Instant,
@@ -123,16 +124,6 @@ def _label(match: re.Match[str]) -> tuple[str, tuple[str, ...]]:
     return match[1], tuple(word for word in words if word)
 
 
-class Order(Choice):
-    """``asc`` or ``desc``, in any case."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(SortOrder, **options)
-
-    def read(self, value: Any) -> str | None:
-        return super().read(str(value).lower())
-
-
 class SortedBy(Choice):
     """A field of an item; by one that lists cannot be sorted by, they have their usual order."""
 
@@ -167,12 +158,12 @@ class _EventsQuery(Query):
 
 class ExecutionEventsQuery(_EventsQuery):
     sortField = SortedBy(SortField.TIMESTAMP)
-    sortOrder = Order(load_default=SortOrder.DESCENDING)
+    sortOrder = CaselessChoice(SortOrder, load_default=SortOrder.DESCENDING)
 
 
 class DataSourcesQuery(_EventsQuery):
     sortField = SortedBy(SortField.DATA_SOURCE_URI)
-    sortOrder = Order(load_default=SortOrder.ASCENDING)
+    sortOrder = CaselessChoice(SortOrder, load_default=SortOrder.ASCENDING)
 
 
 class LineageOverviewQuery(Query):

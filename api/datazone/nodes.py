@@ -31,7 +31,7 @@ from graph_model.answers import runs as run_answers
 from graph_model.answers.facets import FacetView, dataset_facets, job_facets
 from graph_model.answers.jobs import job_ends
 from graph_model.answers.nodes import open_known
-from graph_model.answers.openlineage import Name, find_dataset, find_job, name_of
+from graph_model.answers.openlineage import Name, find_dataset, find_job, name_of, splits
 from graph_model.answers.runs import RunBrief, RunTrees
 from graph_model.answers.sources import Sources
 from graph_model.errors import InvalidFields, NotFound
@@ -45,8 +45,6 @@ Json = dict[str, Any]
 LONGEST: Final = 2086
 MOST_NEIGHBOURS: Final = 100
 MOST_VERSIONS: Final = 1_000
-_MOST_PLACES: Final = 100
-"""Places where an identifier may be split; one with more is known to nobody."""
 _READERS: Final = 100
 _READINGS: Final = 50
 _TYPES: Final = {
@@ -124,26 +122,15 @@ def find_node(sources: Sources, identifier: str, at: int | None) -> LineageNode:
 def _candidates(sources: Sources, identifier: str, at: int | None) -> Iterator[LineageNode]:
     head, arn, table = identifier.partition(_TABLE)
     glue = [Name(head, f"table/{table}")] if arn and head.startswith(_GLUE) else []
-    for name in (*glue, *_splits(identifier, "/")):
+    for name in (*glue, *splits(identifier, "/")):
         with contextlib.suppress(NotFound):
             yield _dataset(*find_dataset(sources, name), at)
-    for name in _splits(identifier, "."):
+    for name in splits(identifier, "."):
         with contextlib.suppress(NotFound):
             yield _job(*find_job(sources, name), at)
-    for _, run_id in _splits(identifier, "/"):
+    for _, run_id in splits(identifier, "/"):
         with contextlib.suppress(NotFound):
             yield _run(sources, run_id, at)
-
-
-def _splits(text: str, sign: str) -> Iterator[Name]:
-    """``a/b/c`` => (a/b, c), (a, b/c)."""
-    if text.count(sign) > _MOST_PLACES:
-        return
-    place = text.rfind(sign)
-    while place > 0:
-        if place + 1 < len(text):
-            yield Name(text[:place], text[place + 1 :])
-        place = text.rfind(sign, 0, place)
 
 
 def _dataset(sources: Sources, key: str, at: int | None) -> LineageNode:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -177,9 +177,12 @@ def _refuse_other_operations() -> Response | None:
     return named
 
 
-class _Page(Query):
+class _TokenQuery(Query):
     maxResults = IntegerField(1, 50, load_default=50)
     nextToken = TextField(8192, load_default=None)
+
+
+class _Page(_TokenQuery):
     sortOrder = Choice(("ASCENDING", "DESCENDING"), load_default="DESCENDING")
 
 
@@ -197,11 +200,6 @@ class _HistoryQuery(_Page):
     direction = Choice(("UPSTREAM", "DOWNSTREAM"), load_default=None)
     timestampGTE = Instant()
     timestampLTE = Instant()
-
-
-class _GraphQuery(Query):
-    maxResults = IntegerField(1, 50, load_default=50)
-    nextToken = TextField(8192, load_default=None)
 
 
 class _GraphBody(RequestBody):
@@ -275,14 +273,11 @@ def _check_namespace(domain: str, delivery: Delivery) -> None:
         raise InvalidDocument("job.namespace", f"one of this domain, which begin with {prefix!r}")
 
 
-@blueprint.route("/lineage/events")
-@blueprint.arguments(_EventsQuery)
-@blueprint.doc(
-    summary="Events in the order of their receipt (ListLineageEvents)",
-    responses={200: {"description": "items and nextToken"}},
-)
+@blueprint.answer("/lineage/events", "items and nextToken", _EventsQuery)
 def list_events(query: Mapping[str, Any], domain: str) -> Response:
-    """Those that name something hidden are left out. A page may have fewer events than asked for,
+    """ListLineageEvents: events in the order of their receipt.
+
+    Those that name something hidden are left out. A page may have fewer events than asked for,
     also none, and a ``nextToken``: it reads 5,000 at most.
     """
     sources = current_sources()
@@ -301,8 +296,12 @@ def list_events(query: Mapping[str, Any], domain: str) -> Response:
         if len(items) == query["maxResults"] or sources.expired():
             break
     more = read > 0 and (read >= MOST_READ or next(events, None) is not None)
-    following = {"nextToken": write_cursor(kind, last)} if more else {}
-    return jsonify(items=items, **following)
+    return _listed("items", items, write_cursor(kind, last) if more else None)
+
+
+def _listed(name: str, items: Sequence[Json], following: str | None) -> Response:
+    """A page; the last has no token."""
+    return jsonify({name: items, **({"nextToken": following} if following else {})})
 
 
 def _within(reported: ReportedEvent, query: Mapping[str, Any]) -> bool:
@@ -340,14 +339,9 @@ def _named(dataset: Dataset) -> Json:
     return {"namespace": dataset.namespace, "name": dataset.name}
 
 
-@blueprint.route("/lineage/events/<identifier>")
-@blueprint.no_parameters
-@blueprint.doc(
-    summary="An event as it is kept (GetLineageEvent)",
-    responses={200: {"description": "The event; its metadata is in headers"}},
-)
+@blueprint.answer("/lineage/events/<identifier>", "The event; its metadata is in headers")
 def get_event(domain: str, identifier: str) -> Response:
-    """With its secrets masked, in the journal's spelling."""
+    """GetLineageEvent: an event as it is kept, its secrets masked, in the journal's spelling."""
     position = _position(identifier)
     try:
         reported = reported_event(current_sources(), position)
@@ -366,14 +360,14 @@ def get_event(domain: str, identifier: str) -> Response:
     return response
 
 
-@blueprint.route("/lineage/events/<identifier>", methods=["DELETE"])
-@blueprint.no_parameters
-@blueprint.doc(
-    summary="Forget an event (DeleteLineageEvent)",
-    responses={200: {"description": "id, domainId and processingStatus"}},
+@blueprint.answer(
+    "/lineage/events/<identifier>", "id, domainId and processingStatus", methods=["DELETE"]
 )
 def delete_event(domain: str, identifier: str) -> Response:
-    """As ``headwater forget document:N``; one that is gone already is answered alike."""
+    """DeleteLineageEvent: forget an event, as ``headwater forget document:N``.
+
+    One that is gone already is answered alike.
+    """
     service = current_service()
     position = _position(identifier)
     document = _kept(domain, position)
@@ -417,26 +411,24 @@ def _http_time(at: int) -> str:
 # --- nodes ---------------------------------------------------------------------------------------
 
 
-@blueprint.route("/lineage/nodes/<identifier>")
-@blueprint.arguments(_NodeQuery)
-@blueprint.doc(
-    summary="A dataset, a job or a run with its neighbours (GetLineageNode)",
-    responses={200: {"description": "A node with forms, upstreamNodes and downstreamNodes"}},
+@blueprint.answer(
+    "/lineage/nodes/<identifier>", "A node with forms and neighbours on both sides", _NodeQuery
 )
 def get_node(query: Mapping[str, Any], domain: str, identifier: str) -> Response:
-    """By our id or by its source identifier, as it was at ``timestamp``."""
+    """GetLineageNode: a dataset, a job or a run with its neighbours, as it was at ``timestamp``.
+
+    By our id or by its source identifier.
+    """
     node = nodes.find_node(_sources(domain), _checked(identifier), query["timestamp"])
     return jsonify(domainId=domain, **nodes.described(node))
 
 
-@blueprint.route("/lineage/nodes/<identifier>/history")
-@blueprint.arguments(_HistoryQuery)
-@blueprint.doc(
-    summary="The versions of a node (ListLineageNodeHistory)",
-    responses={200: {"description": "nodes and nextToken"}},
-)
+@blueprint.answer("/lineage/nodes/<identifier>/history", "nodes and nextToken", _HistoryQuery)
 def node_history(query: Mapping[str, Any], domain: str, identifier: str) -> Response:
-    """A version for each time at which a run wrote or read it, of the newest 1,000."""
+    """ListLineageNodeHistory: the versions of a node.
+
+    One for each time at which a run wrote or read it, of the newest 1,000.
+    """
     node = nodes.find_node(_sources(domain), _checked(identifier), query["timestampLTE"])
     times, following = nodes.history(
         node,
@@ -447,7 +439,7 @@ def node_history(query: Mapping[str, Any], domain: str, identifier: str) -> Resp
         token=query["nextToken"],
     )
     shown = [{"domainId": domain, **nodes.summary(node, at)} for at in times]
-    return jsonify(nodes=shown, **({"nextToken": following} if following else {}))
+    return _listed("nodes", shown, following)
 
 
 # --- assets --------------------------------------------------------------------------------------
@@ -457,42 +449,27 @@ class _AssetQuery(Query):
     revision = TextField(64, load_default=None)
 
 
-class _RevisionsQuery(Query):
-    maxResults = IntegerField(1, 50, load_default=50)
-    nextToken = TextField(8192, load_default=None)
-
-
-@blueprint.route("/assets/<identifier>")
-@blueprint.arguments(_AssetQuery)
-@blueprint.doc(
-    summary="A dataset as an asset (GetAsset)",
-    responses={200: {"description": "An asset with forms"}},
-)
+@blueprint.answer("/assets/<identifier>", "An asset with forms", _AssetQuery)
 def get_asset(query: Mapping[str, Any], domain: str, identifier: str) -> Response:
-    """By our id or by its source identifier; a revision is a write of it."""
+    """GetAsset: a dataset by our id or by its source identifier; a revision is a write of it."""
     node = nodes.find_node(_sources(domain), _checked(identifier), None)
     return jsonify(domainId=domain, **nodes.asset(node, query["revision"]))
 
 
-@blueprint.route("/assets/<identifier>/revisions")
-@blueprint.arguments(_RevisionsQuery)
-@blueprint.doc(
-    summary="The writes of a dataset (ListAssetRevisions)",
-    responses={200: {"description": "items and nextToken"}},
-)
+@blueprint.answer("/assets/<identifier>/revisions", "items and nextToken", _TokenQuery)
 def asset_revisions(query: Mapping[str, Any], domain: str, identifier: str) -> Response:
-    """The newest first, of the newest 1,000."""
+    """ListAssetRevisions: the writes of a dataset, the newest first, of the newest 1,000."""
     node = nodes.find_node(_sources(domain), _checked(identifier), None)
     items, following = nodes.revisions(node, query["maxResults"], query["nextToken"])
     listed = [{"domainId": domain, **item} for item in items]
-    return jsonify(items=listed, **({"nextToken": following} if following else {}))
+    return _listed("items", listed, following)
 
 
 # --- graph ---------------------------------------------------------------------------------------
 
 
 @blueprint.route("/graph/query", methods=["POST"], access=ASKING)
-@blueprint.arguments(_GraphQuery)
+@blueprint.arguments(_TokenQuery)
 @blueprint.arguments(_GraphBody, location="json")
 @blueprint.doc(
     summary="The nodes on one side of a node (QueryGraph)",
@@ -509,7 +486,7 @@ def query_graph(query: Mapping[str, Any], body: Mapping[str, Any], domain: str) 
         token=query["nextToken"],
     )
     items = [{"lineageNode": {"domainId": domain, **node}} for node in drawn]
-    return jsonify(items=items, **({"nextToken": following} if following else {}))
+    return _listed("items", items, following)
 
 
 def _checked(identifier: str) -> str:

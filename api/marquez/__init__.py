@@ -4,7 +4,7 @@ Shapes, names and node ids are Marquez's; the answers are Headwater's own. In re
 
 ``routes``      the reads and their queries
 ``changes``     tags and deletes by our commands; what is not served is a 405 with the reason
-``runs``        runs with their facets, and the versions that they read and wrote
-``entities``    datasets with versions and jobs in Marquez's spelling
+``runs``        ``answers.openlineage_nodes`` as Marquez spells it: a run with its versions
+``entities``    datasets, jobs and their versions
 ``graphs``      the graphs of tables and of columns; node ids <-> our datasets, columns and jobs
 """

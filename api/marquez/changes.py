@@ -16,15 +16,17 @@ from marshmallow.fields import Raw
 from werkzeug.exceptions import MethodNotAllowed
 
 from api.intake.commands import classify, declare, declassify, name_node, state_hidden
-from api.marquez import entities
-from api.marquez.routes import blueprint
+from api.marquez.entities import job_json
+from api.marquez.routes import blueprint, described, find_row
 from api.schemas.fields import RequestBody
 from api.service import current_service
 from api.service.parts import current_sources, is_rebuilding
 from graph_model import identity
-from graph_model.answers.openlineage import Name, find_dataset, find_job
+from graph_model.answers.openlineage import Name, find_job
+from graph_model.answers.openlineage_nodes import named_jobs
 from graph_model.answers.sources import Sources
 from graph_model.errors import InvalidFields, NotFound, Rebuilding
+from graph_model.facts import DatasetRow
 from graph_model.governance.statements import check_tag
 from graph_model.naming.columns import read_spellings
 
@@ -69,11 +71,11 @@ def tag_dataset(namespace: str, dataset: str, tag: str, field: str | None = None
     """Put a tag on a dataset or on a column of its newest schema, as
     ``PUT /classifications/{tag}``; one that it has stays as it is.
     """
-    sources, key = find_dataset(current_sources(), Name(namespace, dataset))
-    node, service = _node(sources, key, field), current_service()
+    sources, row = find_row(namespace, dataset)
+    node, service = _node(sources, row.id, field), current_service()
     if (check_tag(tag), node) not in service.governance.assigned:
         classify(tag, name_node(node, service), node, "", "", service)
-    return _dataset(sources, key)
+    return _changed(sources, row)
 
 
 @blueprint.answer(
@@ -83,11 +85,11 @@ def tag_dataset(namespace: str, dataset: str, tag: str, field: str | None = None
 @blueprint.answer(f"{_DATASET}/tags/<tag>", "The dataset", methods=["DELETE"])
 def untag_dataset(namespace: str, dataset: str, tag: str, field: str | None = None) -> Response:
     """Take a tag off a dataset or a column; one that it does not have is none afterwards, too."""
-    sources, key = find_dataset(current_sources(), Name(namespace, dataset))
-    node, service = _node(sources, key, field), current_service()
+    sources, row = find_row(namespace, dataset)
+    node, service = _node(sources, row.id, field), current_service()
     if (tag, node) in service.governance.assigned:
         declassify(tag, node, service)
-    return _dataset(sources, key)
+    return _changed(sources, row)
 
 
 def _node(sources: Sources, dataset: str, field: str | None) -> str:
@@ -101,11 +103,9 @@ def _node(sources: Sources, dataset: str, field: str | None) -> str:
     raise NotFound("field", field)
 
 
-def _dataset(sources: Sources, dataset: str) -> Response:
+def _changed(sources: Sources, row: DatasetRow) -> Response:
     """As it is now, with the tags that were changed."""
-    changed = replace(sources, governance=current_service().governance)
-    rows = sources.catalogue.datasets((dataset,))
-    return jsonify(*entities.datasets_json(changed, rows, None))
+    return jsonify(described(replace(sources, governance=current_service().governance), row))
 
 
 # --- deletes -------------------------------------------------------------------------------------
@@ -114,9 +114,9 @@ def _dataset(sources: Sources, dataset: str) -> Response:
 @blueprint.answer(_DATASET, "The dataset, as it was", methods=["DELETE"])
 def delete_dataset(namespace: str, dataset: str) -> Response:
     """Hide a dataset, as ``POST /commands`` with ``hide``; later events do not show it again."""
-    sources, key = find_dataset(current_sources(), Name(namespace, dataset))
-    (reply,) = entities.datasets_json(sources, sources.catalogue.datasets((key,)), None)
-    _hide(key)
+    sources, row = find_row(namespace, dataset)
+    reply = described(sources, row)
+    _hide(row.id)
     return jsonify({**reply, "deleted": True})
 
 
@@ -124,9 +124,9 @@ def delete_dataset(namespace: str, dataset: str) -> Response:
 def delete_job(namespace: str, job: str) -> Response:
     """The same of a job."""
     sources, key = find_job(current_sources(), Name(namespace, job))
-    (reply,) = entities.jobs_json(sources, sources.catalogue.jobs((key,)), None)
+    (known,) = named_jobs(sources, sources.catalogue.jobs((key,)), None)
     _hide(key)
-    return jsonify(reply)
+    return jsonify(job_json(known))
 
 
 def _hide(node: str) -> None:

@@ -14,16 +14,17 @@ up, and the node whose own id is the same text wins.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from api.marquez.entities import datasets_json, jobs_json
+from api.marquez.entities import dataset_json, job_json
 from api.marquez.runs import key_of, version_of
 from graph_model import labels
 from graph_model.answers import lineage as lineage_answer
 from graph_model.answers.jobs import job_ends
-from graph_model.answers.openlineage import Name, find_dataset, find_job, name_of
+from graph_model.answers.openlineage import Name, find_dataset, find_job, name_of, names_of, splits
+from graph_model.answers.openlineage_nodes import named_datasets, named_jobs
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
 from graph_model.facts import DatasetRow
@@ -39,8 +40,6 @@ JOB: Final = "job"
 _TYPES: Final = {DATASET: "DATASET", FIELD: "DATASET_FIELD", JOB: "JOB"}
 _Ends = tuple[str, str]
 """The ids of an edge's origin and destination."""
-_MOST_COLONS: Final = 24
-"""A node id with more of them is known to nobody: each is a place to look at."""
 MOST_JOBS: Final = 499
 """The greatest depth: one below our own bound, in jobs."""
 MOST_NODES: Final = 2_000
@@ -73,20 +72,23 @@ def _table_nodes(sources: Sources, view: GraphView, at: int | None) -> list[Json
     names = tables | {node.id: Name(node.namespace, node.name).node(JOB) for node in own}
     rows = sources.catalogue.datasets(tables)
     jobs = sources.catalogue.jobs([node.id for node in own])
-    data = {
-        names[row.id]: {key: reply[key] for key in reply.keys() - _OUTSIDE_TABLES}
-        for row, reply in zip(rows, datasets_json(sources, rows, at), strict=True)
-    }
-    for row, reply in zip(jobs, jobs_json(sources, jobs, at), strict=True):
-        shown = {key: reply[key] for key in reply.keys() - _OUTSIDE_JOBS}
-        latest = reply["latestRun"] or {}
-        data[names[row.id]] = {**shown, "currentRunUuid": latest.get("id")}
+    data = {}
+    for dataset in named_datasets(sources, rows, at):
+        data[dataset.name.node(DATASET)] = _without(dataset_json(dataset), _OUTSIDE_TABLES)
+    for job in named_jobs(sources, jobs, at):
+        reply = job_json(job)
+        newest = {"currentRunUuid": reply["latestRun"] and reply["latestRun"]["id"]}
+        data[job.name.node(JOB)] = _without(reply, _OUTSIDE_JOBS) | newest
     edges = {
         (names[edge.source], names[edge.target])
         for edge in view.edges
         if edge.source in names and edge.target in names
     }
     return _nodes(data, edges)
+
+
+def _without(reply: Json, outside: Collection[str]) -> Json:
+    return {key: reply[key] for key in reply.keys() - outside}
 
 
 def _nodes(data: Mapping[str, Json], edges: Collection[_Ends], *, back: bool = False) -> list[Json]:
@@ -261,36 +263,22 @@ def find_node(sources: Sources, text: str) -> Node:
 
 def _find(sources: Sources, text: str, at: int | None) -> Node:
     kind, _, rest = text.partition(":")
-    if kind not in (DATASET, FIELD, JOB) or rest.count(":") > _MOST_COLONS:
+    if kind not in (DATASET, FIELD, JOB):
         raise NotFound("node", text)
     field = None
     if kind == FIELD:
         rest, _, field = rest.rpartition(":")
     find = find_job if kind == JOB else find_dataset
     first: Node | None = None
-    for name in _splits(rest):
+    for name in splits(rest, ":"):
         try:
             opened, key = find(sources, name)
         except NotFound:
             continue
         node = Node(opened, kind, key, field, at)
-        if kind == JOB or _pair(opened, key).node("") == f":{rest}":
+        if kind == JOB or names_of(opened, (key,))[key].node("") == f":{rest}":
             return node
         first = first or node
     if first is None:
         raise NotFound("node", text) if kind == FIELD else NotFound(kind, rest.rpartition(":")[2])
     return first
-
-
-def _splits(text: str) -> Iterator[Name]:
-    """``a:b:c`` => (a:b, c), (a, b:c)."""
-    place = text.rfind(":")
-    while place > 0:
-        if place + 1 < len(text):
-            yield Name(text[:place], text[place + 1 :])
-        place = text.rfind(":", 0, place)
-
-
-def _pair(sources: Sources, dataset: str) -> Name:
-    (row,) = sources.catalogue.datasets((dataset,))
-    return name_of(row.uri, row.scope, sources.rules)

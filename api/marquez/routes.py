@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, date
 from html import escape
 from http import HTTPStatus
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import unquote
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -25,10 +26,11 @@ from api.service.parts import answer_errors, current_sources, lacking
 from graph_model import labels
 from graph_model.answers import classifications, dataset_writes, openlineage
 from graph_model.answers import counts as count_answers
-from graph_model.answers import jobs as job_answers
+from graph_model.answers import openlineage_nodes as nodes
 from graph_model.answers import runs as run_answers
-from graph_model.answers.nodes import execution_views, times_seen
-from graph_model.answers.openlineage import Name, SentFacets, find_dataset, find_job
+from graph_model.answers.nodes import dataset_row, execution_views, job_row
+from graph_model.answers.openlineage import Name, find_dataset, find_job
+from graph_model.answers.openlineage_nodes import NamedJob, NamedMatch, NamedRun
 from graph_model.answers.search import search_names
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
@@ -36,11 +38,10 @@ from graph_model.facts import DatasetRow
 from graph_model.lineage import Partial
 from graph_model.picture.json_form import to_json
 from graph_model.stores.graph import Direction
-from graph_model.stores.pages import JobOrder, Page
+from graph_model.stores.pages import JobOrder, Page, read_part
 from graph_model.values import parse_instant
 
 Item = TypeVar("Item")
-Paged = TypeVar("Paged", bound=Page[Any])
 Json = dict[str, Any]
 PREFIX: Final = "/api/v1"
 _MOST_ROWS: Final = 1_000
@@ -109,13 +110,6 @@ class _Parser(TolerantParser):
 blueprint.ARGUMENTS_PARSER = advanced_search.ARGUMENTS_PARSER = _Parser()
 
 
-class _Word(fields.Choice):
-    """One of some words, in any case; absent where it is empty."""
-
-    def read(self, value: Any) -> str | None:
-        return super().read(str(value).upper())
-
-
 class _Day(fields.Checked):
     """A day as epoch milliseconds of its beginning in UTC."""
 
@@ -147,8 +141,8 @@ class _WordsQuery(fields.Query):
 
 
 class _SearchQuery(_WordsQuery):
-    filter = _Word((DATASET.upper(), JOB.upper()), load_default=None)
-    sort = _Word(("NAME", "UPDATE_AT"), load_default=None)
+    filter = fields.CaselessChoice((DATASET.upper(), JOB.upper()), load_default=None)
+    sort = fields.CaselessChoice(("NAME", "UPDATE_AT"), load_default=None)
     namespace = fields.OptionalTextField(load_default="")
     after = _Day(load_default=None)
     before = _Day(load_default=None)
@@ -158,11 +152,11 @@ class _SearchQuery(_WordsQuery):
 class _EventsQuery(_PageQuery):
     after = fields.Instant()
     before = fields.Instant()
-    sortDirection = _Word(("ASC", "DESC"), load_default="DESC")  # noqa: N815 - as on the wire
+    sortDirection = fields.CaselessChoice(("ASC", "DESC"), load_default="DESC")  # noqa: N815 - as on the wire
 
 
 class _FacetsQuery(fields.Query):
-    type = _Word(("RUN", "JOB"), required=True)
+    type = fields.CaselessChoice(("RUN", "JOB"), required=True)
 
 
 class _Zone(fields.Checked):
@@ -178,7 +172,7 @@ class _Zone(fields.Checked):
 
 
 class _StatisticsQuery(fields.Query):
-    period = _Word(("DAY", "WEEK"), load_default="DAY")
+    period = fields.CaselessChoice(("DAY", "WEEK"), load_default="DAY")
     timezone = _Zone(load_default=None)
 
 
@@ -281,7 +275,7 @@ def datasets(query: Mapping[str, Any], namespace: str) -> Response:
     sources = current_sources()
     rows, partial = _datasets_of(sources, namespace)
     part = _part(rows, query)
-    shown = entities.datasets_json(sources, part, None)
+    shown = [*map(entities.dataset_json, nodes.named_datasets(sources, part, None))]
     columns, cut = graphs.column_lineages(sources, part[:_MOST_WITH_RUNS])
     for row, reply in zip(part, shown, strict=True):
         reply["columnLineage"] = columns.get(row.id) or None
@@ -293,11 +287,10 @@ def datasets(query: Mapping[str, Any], namespace: str) -> Response:
 def dataset(namespace: str, dataset: str) -> Response:
     """One dataset with its facets and the origins of its columns."""
     lack = lacking()
-    sources, key = find_dataset(current_sources(), Name(namespace, dataset))
-    rows = sources.catalogue.datasets((key,))
-    (reply,) = entities.datasets_json(sources, rows, None)
-    columns, cut = graphs.column_lineages(sources, rows)
-    reply["columnLineage"] = columns[key] or None
+    sources, row = find_row(namespace, dataset)
+    reply = described(sources, row)
+    columns, cut = graphs.column_lineages(sources, (row,))
+    reply["columnLineage"] = columns[row.id] or None
     reply["partial"] = reply["partial"] or to_json(cut or lack)
     return jsonify(reply)
 
@@ -307,13 +300,13 @@ def dataset(namespace: str, dataset: str) -> Response:
 )
 def versions(query: Mapping[str, Any], namespace: str, dataset: str) -> Response:
     """The writes of a dataset, newest first."""
-    sources, key = find_dataset(current_sources(), Name(namespace, dataset))
-    (row,) = sources.catalogue.datasets((key,))
-    written = functools.partial(dataset_writes.history, sources, key, at=None, of_hidden=False)
-    writes, page = _rows(written, query)
-    shown = entities.versions_json(sources, row, writes)
+    sources, row = find_row(namespace, dataset)
+    written = functools.partial(dataset_writes.history, sources, row.id, at=None, of_hidden=False)
+    writes, page = read_part(written, query["offset"], query["limit"], _MOST_ROWS)
+    known = nodes.dataset_versions(sources, row, writes)
     if not page.total:
-        shown = _part([entities.unwritten_json(sources, row)], query)
+        known = _part([nodes.unwritten_version(sources, row)], query)
+    shown = [*map(entities.dataset_version_json, known)]
     total, cut = page.total or 1, to_json(page.partial)
     return jsonify(versions=shown, totalCount=total, partial=cut)
 
@@ -321,17 +314,27 @@ def versions(query: Mapping[str, Any], namespace: str, dataset: str) -> Response
 @blueprint.answer("/namespaces/<namespace>/datasets/<dataset>/versions/<version>", "A version")
 def version(namespace: str, dataset: str, version: str) -> Response:
     """One write of a dataset, with the facets of its time."""
-    sources, key = find_dataset(current_sources(), Name(namespace, dataset))
-    (row,) = sources.catalogue.datasets((key,))
-    if version == runs.version_of(key):
-        reply = entities.unwritten_json(sources, row)
+    sources, row = find_row(namespace, dataset)
+    if version == runs.version_of(row.id):
+        known = nodes.unwritten_version(sources, row)
     else:
         rows = sources.catalogue.executions_of((runs.key_of(labels.EXECUTION, version),))
-        if not rows or rows[0].target != key or rows[0].job in sources.hidden:
+        if not rows or rows[0].target != row.id or rows[0].job in sources.hidden:
             raise NotFound("dataset version", version)
-        writes = execution_views(sources, rows)
-        (reply,) = entities.versions_json(sources, row, writes)
-    return jsonify(reply)
+        (known,) = nodes.dataset_versions(sources, row, execution_views(sources, rows))
+    return jsonify(entities.dataset_version_json(known))
+
+
+def find_row(namespace: str, dataset: str) -> tuple[Sources, DatasetRow]:
+    """The sources for a question about a dataset, and its row. Raises NotFound."""
+    sources, key = find_dataset(current_sources(), Name(namespace, dataset))
+    return sources, dataset_row(sources, key)
+
+
+def described(sources: Sources, row: DatasetRow) -> Json:
+    """One dataset as it is now."""
+    (known,) = nodes.named_datasets(sources, (row,), None)
+    return entities.dataset_json(known)
 
 
 # --- jobs and runs -------------------------------------------------------------------------------
@@ -351,9 +354,9 @@ def jobs(query: Mapping[str, Any], namespace: str | None = None) -> Response:
         now=sources.now,
         order=JobOrder.LAST_RUN_FALLING,
     )
-    summaries, page = _rows(listed, query)
+    summaries, page = read_part(listed, query["offset"], query["limit"], _MOST_ROWS)
     rows = [summary.job for summary in summaries]
-    shown = entities.jobs_json(sources, rows, None, _MOST_WITH_RUNS)
+    shown = [*map(entities.job_json, nodes.named_jobs(sources, rows, None, _MOST_WITH_RUNS))]
     return jsonify(jobs=shown, totalCount=page.total, partial=to_json(lack))
 
 
@@ -362,7 +365,8 @@ def job(namespace: str, job: str) -> Response:
     """One job with its facets and its newest runs."""
     lack = lacking()
     sources, key = find_job(current_sources(), Name(namespace, job))
-    (reply,) = entities.jobs_json(sources, sources.catalogue.jobs((key,)), None, 1)
+    (known,) = nodes.named_jobs(sources, sources.catalogue.jobs((key,)), None, 1)
+    reply = entities.job_json(known)
     reply["partial"] = reply["partial"] or to_json(lack)
     return jsonify(reply)
 
@@ -387,9 +391,7 @@ def job_version(namespace: str, job: str, version: str) -> Response:
 
 def _job_versions(name: Name) -> list[Json]:
     sources, key = find_job(current_sources(), name)
-    (row,) = sources.catalogue.jobs((key,))
-    plans = job_answers.job(sources, key, None).plans
-    return entities.job_versions_json(sources, row, plans)
+    return [*map(entities.job_version_json, nodes.named_plans(sources, job_row(sources, key)))]
 
 
 @blueprint.answer(
@@ -407,42 +409,31 @@ def runs_of(query: Mapping[str, Any], namespace: str, job: str) -> Response:
         first = () if cursor else opened
         return Page((*first, *ended), page.total + more, page.next)
 
-    part, page = _rows(listed, query)
-    shown = runs.runs_json(sources, {key: part})
-    return jsonify(runs=[shown[run] for run in part if run in shown], totalCount=page.total)
+    part, page = read_part(listed, query["offset"], query["limit"], _MOST_ROWS)
+    known = nodes.named_runs(sources, {key: part})
+    shown = [runs.run_json(known[run]) for run in part if run in known]
+    return jsonify(runs=shown, totalCount=page.total)
 
 
 @blueprint.answer("/jobs/runs/<run>", "A run")
 def run(run: str) -> Response:
     """One run, by the client's id or by ours."""
-    return jsonify(_run(run)[0])
+    return jsonify(runs.run_json(_run(run)))
 
 
 @blueprint.answer("/jobs/runs/<run>/facets", "facets", _FacetsQuery)
 def run_facets(query: Mapping[str, Any], run: str) -> Response:
     """The facets of a run, or with ``type=job`` those that it sent of its job."""
-    reply, sent = _run(run)
-    return jsonify(runId=reply["id"], facets=sent.job if query["type"] == "JOB" else sent.run)
+    named = _run(run)
+    facets = named.sent.job if query["type"] == "JOB" else named.sent.run
+    return jsonify(runId=runs.run_json(named)["id"], facets=facets)
 
 
-def _run(run: str) -> tuple[Json, SentFacets]:
-    sources = current_sources()
-    try:
-        answer = run_answers.one_run(sources, run, at=None, now=sources.now)
-    except NotFound:
-        key = runs.key_of(labels.RUN, run)
-        if key == run or not sources.catalogue.executions(run=key, limit=1).items:
-            raise
-        answer = run_answers.one_run(sources, key, at=None, now=sources.now)
-    if isinstance(answer, run_answers.ReportedRun):
-        key, job = answer.ended.id, answer.job
-        return runs.runs_json(sources, {job.id: [key]} if job else {})[key], SentFacets()
-    brief = answer.tree.branch.run
-    asked = {brief.job.id: [brief.run]} if brief.job else {}
-    known = runs.runs_json(sources, asked).get(brief.run, {})
-    sent = openlineage.sent_facets(sources, (brief.id,)).get(brief.id, SentFacets())
-    of_vertex = {key: known[key] for key in runs.OF_A_VERTEX if key in known}
-    return {**runs.brief_json(brief), **of_vertex, **runs.sent_json(sent.run)}, sent
+def _run(run: str) -> NamedRun:
+    for spelling in (run, runs.key_of(labels.RUN, run)):
+        with suppress(NotFound):
+            return nodes.named_run(current_sources(), spelling)
+    raise NotFound("run", run)
 
 
 # --- events --------------------------------------------------------------------------------------
@@ -472,55 +463,28 @@ def search(query: Mapping[str, Any]) -> Response:
     sources = current_sources()
     kinds = [kind for kind in (DATASET, JOB) if query["filter"] in (None, kind.upper())]
     page = search_names(sources, query["q"], kinds=kinds, limit=_MOST_ROWS)
-    items = [hit for hit in _hits(sources, [match.id for match in page.items]) if _fits(hit, query)]
+    matches = nodes.named_matches(sources, [match.id for match in page.items])
+    items = [match for match in matches if _fits(match, query)]
     items.sort(key=_ORDERS[query["sort"]])
     cut = Partial("nodes", _MOST_ROWS) if page.total > _MOST_ROWS else None
     results = [
         {
-            "type": hit.kind.upper(),
-            "name": hit.name.name,
-            "updatedAt": runs.moment(hit.at),
-            "namespace": hit.name.namespace,
-            "nodeId": hit.name.node(hit.kind),
+            "type": kind.upper(),
+            "name": name.name,
+            "updatedAt": runs.moment(at),
+            "namespace": name.namespace,
+            "nodeId": name.node(kind),
         }
-        for hit in items[: query["limit"]]
+        for kind, name, at in items[: query["limit"]]
     ]
     return jsonify(totalCount=len(items), results=results, partial=to_json(cut))
 
 
-class _Hit(NamedTuple):
-    kind: str
-    name: Name
-    at: int | None
-
-
-_ORDERS: Final[dict[str | None, Callable[[_Hit], Any]]] = {
+_ORDERS: Final[dict[str | None, Callable[[NamedMatch], Any]]] = {
     None: lambda hit: (hit.kind, hit.name.name, hit.name.namespace),
     "NAME": lambda hit: (hit.name.name, hit.kind, hit.name.namespace),
     "UPDATE_AT": lambda hit: -(hit.at or 0),
 }
-
-
-def _hits(sources: Sources, ids: Sequence[str]) -> list[_Hit]:
-    """The datasets and jobs with these ids, in this order, each with its newest write or run; a
-    dataset without a write with its newest read.
-    """
-    writers = sources.catalogue.last_writers(ids, None, sources.hidden)
-    written = {key: row.at for key, row in writers.items()}
-    ran = sources.catalogue.last_executions(ids, None)
-    rows = sources.catalogue.datasets(ids)
-    seen = times_seen(sources, {row.id for row in rows} - written.keys(), None)
-    times = {key: last for key, (_, last) in seen.items()} | written
-    named = {
-        row.id: _Hit(
-            DATASET, openlineage.name_of(row.uri, row.scope, sources.rules), times.get(row.id)
-        )
-        for row in rows
-    }
-    for row in sources.catalogue.jobs(ids):
-        last = ran.get(row.id)
-        named[row.id] = _Hit(JOB, Name(row.namespace, row.name), last.at if last else None)
-    return [named[key] for key in ids if key in named]
 
 
 @advanced_search.answer("/<any(jobs, datasets):searched>", "hits and highlights", _WordsQuery)
@@ -534,10 +498,10 @@ def search_whole(query: Mapping[str, Any], searched: str) -> Response:
     ids = [match.id for match in page.items]
     if kind == JOB:
         jobs = sorted(sources.catalogue.jobs(ids), key=lambda row: ids.index(row.id))
-        hits = [_job_hit(item) for item in entities.jobs_json(sources, jobs, None)]
+        hits = [_job_hit(job) for job in nodes.named_jobs(sources, jobs, None)]
     else:
         rows = sorted(sources.catalogue.datasets(ids), key=lambda row: ids.index(row.id))
-        hits = entities.datasets_json(sources, rows, None)
+        hits = [*map(entities.dataset_json, nodes.named_datasets(sources, rows, None))]
     kept = ("namespace", "name", "type", "facets", "run_id", "eventType", "runFacets")
     shown = [{key: hit[key] for key in kept if key in hit} for hit in hits]
     marked = [{"name": [_marked(hit["name"], query["q"])]} for hit in shown]
@@ -547,11 +511,12 @@ def search_whole(query: Mapping[str, Any], searched: str) -> Response:
 _EVENT_TYPES: Final = {"COMPLETED": "COMPLETE", "FAILED": "FAIL", "ABORTED": "ABORT"}
 
 
-def _job_hit(job: Json) -> Json:
+def _job_hit(job: NamedJob) -> Json:
     """A job with its last run; one without a run has the type of no event."""
-    run = job["latestRun"] or {"id": None, "state": None, "facets": {}}
+    reply = entities.job_json(job)
+    run = reply["latestRun"] or {"id": None, "state": None, "facets": {}}
     event = _EVENT_TYPES.get(run["state"], run["state"])
-    return {**job, "run_id": run["id"], "eventType": event, "runFacets": run["facets"]}
+    return {**reply, "run_id": run["id"], "eventType": event, "runFacets": run["facets"]}
 
 
 def _marked(name: str, text: str) -> str:
@@ -565,7 +530,7 @@ def _marked(name: str, text: str) -> str:
     return f"{escape(before)}<em>{escape(matched)}</em>{escape(behind)}"
 
 
-def _fits(hit: _Hit, query: Mapping[str, Any]) -> bool:
+def _fits(hit: NamedMatch, query: Mapping[str, Any]) -> bool:
     """Whether its name holds the text, in its namespace, and it was changed between the days."""
     after, before = query["after"], query["before"]
     return (
@@ -612,14 +577,3 @@ _COUNTED: Final = {
 
 def _part(rows: Sequence[Item], query: Mapping[str, Any]) -> list[Item]:
     return list(rows[query["offset"] : query["offset"] + query["limit"]])
-
-
-def _rows(ask: Callable[..., Paged], query: Mapping[str, Any]) -> tuple[list[Any], Paged]:
-    """Items by their offset, from what gives pages with cursors, and the first of these."""
-    end = query["offset"] + query["limit"]
-    first = page = ask(limit=max(1, min(_MOST_ROWS, end)), cursor=None)
-    rows = list(first.items)
-    while page.next is not None and len(rows) < end:
-        page = ask(limit=min(_MOST_ROWS, end - len(rows)), cursor=page.next)
-        rows += page.items
-    return _part(rows, query), first

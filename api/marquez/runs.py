@@ -1,27 +1,20 @@
 """Runs in Marquez's spelling: with the facets that their events sent, and the versions of what they
 read and wrote.
-
-``MOST_RUNS`` of an answer have facets and versions, the others their states and times.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from itertools import islice
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from uuid import UUID
 
 from graph_model import identity, labels
-from graph_model.answers.openlineage import READ, WRITTEN, Name, SentFacets, names_of
-from graph_model.answers.runs import RunBrief, RunTrees, run_details
-from graph_model.answers.sources import Sources
-from graph_model.facts import ExecutionRow
+from graph_model.answers.openlineage import READ, WRITTEN, Name
+from graph_model.answers.openlineage_nodes import NamedRun, NamedVersion
 from graph_model.values import iso, parse_instant
 
 Json = dict[str, Any]
-MOST_RUNS: Final = 250
 _STATES = {state: state.upper() for state in labels.SHOWN_STATES}
-_NANOSECONDS = 1_000_000
 _DIGEST: Final = 32  # characters
 _OF_A_READ: Final = ("dataQualityMetrics", "dataQualityAssertions")
 """Facets of a dataset that Marquez lists with the run that read it."""
@@ -55,97 +48,40 @@ def key_of(kind: str, version: str) -> str:
         return version
 
 
-OF_A_VERTEX: Final[tuple[str, ...]] = (
-    "jobVersion",
-    "inputDatasetVersions",
-    "outputDatasetVersions",
-)
-"""What a Spark application and its commands, which are runs of their own, share."""
-
-
-def newest_runs(sources: Sources, jobs: Collection[str], each: int) -> dict[str, list[str]]:
-    """Per job its newest ``each`` runs, newest first: among four times as many executions."""
-    times = sources.catalogue.times_of_runs(jobs, 4 * each)
+def run_json(run: NamedRun) -> Json:
+    """Its fields of the nominal times are null there, whatever the facet says."""
+    started, ended = run.started_at, run.ended_at
     return {
-        job: list(islice(dict.fromkeys(run for run, _ in sorted(own, key=lambda o: -o[1])), each))
-        for job, own in times.items()
-    }
-
-
-def runs_json(sources: Sources, runs: Mapping[str, Collection[str]]) -> dict[str, Json]:
-    """Runs (ids by that of their job) by id, as they are now."""
-    asked = dict.fromkeys(run for some in runs.values() for run in some)
-    briefs = RunTrees(sources).states(asked, sources.now)
-    last = sources.catalogue.last_of_runs(asked)
-    jobs = {
-        row.id: Name(row.namespace, row.name)
-        for row in sources.catalogue.jobs(set(runs) - sources.hidden)
-    }
-    first = set(islice(asked, MOST_RUNS))
-    described = {job: [run for run in some if run in first] for job, some in runs.items()}
-    known = {run: brief for run, brief in briefs.items() if run in first}
-    details = _details(sources, described, known)
-    shown = {}
-    for run in asked:
-        brief, row = briefs.get(run), last.get(run)
-        if brief is not None:
-            reply = brief_json(brief)
-        elif row is not None:
-            reply = ended_json(row)
-        else:
-            continue
-        if row is not None and row.job in jobs:
-            reply["jobVersion"] = versioned(jobs[row.job], row.logical_plan)
-        shown[run] = {**reply, **details.get(run, {})}
-    return shown
-
-
-def brief_json(brief: RunBrief) -> Json:
-    reply = run_json(brief.run_id, brief.state, brief.started_at, brief.ended_at)
-    return {**reply, "updatedAt": moment(brief.last_event_at) or reply["updatedAt"]}
-
-
-def ended_json(row: ExecutionRow) -> Json:
-    """A run of Spline's agents, by its last execution."""
-    duration = None if row.duration_ns is None else row.duration_ns // _NANOSECONDS
-    started = None if duration is None else iso(row.claimed_at - duration)
-    return run_json(version_of(row.run), row.state, started, iso(row.claimed_at))
-
-
-def run_json(run: str, state: str, started: str | None, ended: str | None) -> Json:
-    return {
-        "id": run,
+        "id": run.run_id or version_of(run.id),
         "createdAt": moment(started or ended),
-        "updatedAt": moment(ended or started),
+        "updatedAt": moment(run.last_event_at or ended or started),
         "nominalStartTime": None,
         "nominalEndTime": None,
-        "state": _STATES.get(state, "RUNNING"),
+        "state": _STATES.get(run.state, "RUNNING"),
         "startedAt": moment(started),
         "endedAt": moment(ended),
         "durationMs": parse_instant(ended) - parse_instant(started) if started and ended else None,
-        "args": {},
-        "jobVersion": None,
-        "inputDatasetVersions": [],
-        "outputDatasetVersions": [],
-        "facets": {},
+        "args": _arguments(run.sent.run),
+        "jobVersion": versioned(run.job, run.plan) if run.job else None,
+        "inputDatasetVersions": _versions(run, run.read, READ),
+        "outputDatasetVersions": _versions(run, run.written, WRITTEN),
+        "facets": run.sent.run,
     }
 
 
-def sent_json(facets: Mapping[str, Any]) -> Json:
-    """The facets of a run, and what Marquez makes ``args`` of: ``nominalTime`` in Java's spelling,
-    and ``parent``. Its fields of the nominal times are null, whatever the facet says.
-    """
+def _arguments(facets: Mapping[str, Any]) -> Json:
+    """What Marquez makes ``args`` of: ``nominalTime`` in Java's spelling, and ``parent``."""
     nominal, parent = facets.get("nominalTime", {}), facets.get("parent", {})
-    args: Json = {
+    arguments: Json = {
         f"nominal_{word}_time": _zoned(text)
         for word in ("start", "end")
         if isinstance(text := nominal.get(f"nominal{word.capitalize()}Time"), str)
     }
     run, job = (parent.get(key) for key in ("run", "job"))
     if isinstance(run, dict) and isinstance(job, dict):
-        args |= {"run_id": run.get("runId"), "name": job.get("name")}
-        args["namespace"] = job.get("namespace")
-    return {"facets": dict(facets), "args": args}
+        arguments |= {"run_id": run.get("runId"), "name": job.get("name")}
+        arguments["namespace"] = job.get("namespace")
+    return arguments
 
 
 def _zoned(text: str) -> str:
@@ -157,36 +93,15 @@ def _zoned(text: str) -> str:
     return f"{at.removesuffix('Z').removesuffix(':00')}Z[UTC]"
 
 
-def _details(
-    sources: Sources, runs: Mapping[str, Collection[str]], briefs: Mapping[str, RunBrief]
-) -> dict[str, Json]:
-    """Per run its facets and versions."""
-    found = run_details(sources, runs, {run: brief.id for run, brief in briefs.items()})
-    ids = {key for run in found.values() for key in (*run.read, *run.written)}
-    names = names_of(sources, ids)
-    return {
-        key: {
-            **sent_json(run.sent.run),
-            "inputDatasetVersions": _versions(names, run.read, run.sent, READ),
-            "outputDatasetVersions": _versions(names, run.written, run.sent, WRITTEN),
-        }
-        for key, run in found.items()
-    }
-
-
-def _versions(
-    names: Mapping[str, Name], versions: Mapping[str, str], sent: SentFacets, usage: str
-) -> list[Json]:
-    """``versions``: per dataset its version."""
-    listed = sorted((names[key], version, key) for key, version in versions.items() if key in names)
+def _versions(run: NamedRun, versions: Iterable[NamedVersion], usage: str) -> list[Json]:
     kept = _OF_A_READ if usage == READ else ()
     return [
         {
             "datasetVersionId": versioned(name, version),
             "facets": {
-                **sent.usage.get((usage, key), {}),
-                **{n: f for n, f in sent.datasets.get(key, {}).items() if n in kept},
+                **run.sent.usage.get((usage, key), {}),
+                **{n: f for n, f in run.sent.datasets.get(key, {}).items() if n in kept},
             },
         }
-        for name, version, key in listed
+        for name, version, key in versions
     ]

@@ -190,6 +190,14 @@ class Choice(Checked):
         return self.members[value]
 
 
+class CaselessChoice(Choice):
+    """One of some texts, in any case: for clients of others."""
+
+    def read(self, value: Any) -> str | None:
+        text = str(value).casefold()
+        return super().read(next((known for known in self.members if known.casefold() == text), ""))
+
+
 class Choices(Checked):
     """One or more of some words, comma-separated: ``dataset,job``. Order and repeats vanish."""
 

@@ -26,4 +26,5 @@ In reading order:
 ``consumer``            Spline's consumer API: the same lineage in the form of Spline's UI
 ``openlineage_reports`` plans and facets that OpenLineage's events report, in the words of pages
 ``openlineage``         OpenLineage's (namespace, name) pairs; its events as they were received
+``openlineage_nodes``   datasets, jobs and runs by these pairs, many at once
 """

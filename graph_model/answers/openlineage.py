@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
@@ -25,7 +26,7 @@ from graph_model.lineage import Partial
 from graph_model.naming import Rules
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS, RUN_EVENT_KIND, Event
 from graph_model.producers.openlineage.events.facets import read_nanoseconds
-from graph_model.stores.documents import DocumentState, StoredDocument
+from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument
 from graph_model.stores.pages import walk_rows
 
 Json = dict[str, Any]
@@ -68,6 +69,21 @@ def find_job(sources: Sources, name: Name) -> tuple[Sources, str]:
     """As ``find_dataset`` for a job."""
     namespace, own = (quote(part, safe="") for part in name)
     return nodes.find_node(sources, f"{labels.JOB}:{namespace}/{own}")
+
+
+_MOST_PLACES: Final = 100
+"""Places where a text may be split; one with more is the name of nothing."""
+
+
+def splits(text: str, sign: str) -> Iterator[Name]:
+    """What may be meant by a namespace and a name that a sign joins, which both may hold as well:
+    ``a/b/c`` => (a/b, c), (a, b/c).
+    """
+    place = text.rfind(sign) if text.count(sign) <= _MOST_PLACES else 0
+    while place > 0:
+        if place + 1 < len(text):
+            yield Name(text[:place], text[place + 1 :])
+        place = text.rfind(sign, 0, place)
 
 
 # --- names that are known -------------------------------------------------------------------------
@@ -136,9 +152,9 @@ def reported_event(sources: Sources, position: int) -> ReportedEvent:
     for document in sources.journal.documents((position,)):
         if document.damage:
             raise DamagedDocument(position, document.damage)
-        for visible in _visible(sources, (document,)):
-            if document.kind in EVENT_KINDS:
-                return visible
+        for shown in _shown(sources, (document,)):
+            if shown.kind in EVENT_KINDS:
+                return _reported(sources, shown)
     raise NotFound("event", str(position))
 
 
@@ -152,32 +168,27 @@ def walk_events(
     """At most MOST_READ events behind a position, newest first if ``falling``; for one that is not
     shown None, so that the caller can go on behind it.
     """
-    read = 0
-    while read < MOST_READ:
-        documents = sources.journal.in_order(
-            EVENT_KINDS, behind, _AT_ONCE, falling=falling, states=states
-        )
-        visible = {event.document.position: event for event in _visible(sources, documents)}
-        for document in documents:
-            yield document.position, visible.get(document.position)
-        if len(documents) < _AT_ONCE:
-            return
-        read += len(documents)
-        behind = documents[-1].position
+    documents = _walk(sources, EVENT_KINDS, behind, falling=falling, states=states)
+    for position, document in islice(documents, MOST_READ):
+        yield position, document and _reported(sources, document)
 
 
-def _walk_run_events(sources: Sources, *, falling: bool) -> Iterator[tuple[int, Json | None]]:
-    """The events of runs as JSON with their positions, the last received first if ``falling``; None
-    for one that is not shown.
-    """
-    behind = None
+def _walk(
+    sources: Sources,
+    kinds: Collection[DocumentKind],
+    behind: int | None,
+    *,
+    falling: bool,
+    states: Collection[DocumentState] | None = None,
+) -> Iterator[tuple[int, StoredDocument | None]]:
+    """All documents of these kinds behind a position; for one that is not shown None."""
     while True:
-        documents = sources.journal.in_order((RUN_EVENT_KIND,), behind, _AT_ONCE, falling=falling)
-        visible = {document.position: document for document in _shown(sources, documents)}
+        documents = sources.journal.in_order(
+            kinds, behind, _AT_ONCE, falling=falling, states=states
+        )
+        shown = {document.position: document for document in _shown(sources, documents)}
         for document in documents:
-            shown = visible.get(document.position)
-            event = shown and sources.producers.event(shown, sources.rules)
-            yield document.position, dict(event) if event else None
+            yield document.position, shown.get(document.position)
         if len(documents) < _AT_ONCE:
             return
         behind = documents[-1].position
@@ -213,13 +224,15 @@ def events_by_time(
     """
     events: list[tuple[int, int, Json]] = []
     partial = None
-    for read, (position, event) in enumerate(_walk_run_events(sources, falling=falling)):
+    documents = _walk(sources, (RUN_EVENT_KIND,), None, falling=falling)
+    for read, (position, document) in enumerate(documents):
         if len(events) >= wanted + EVENTS_BEHIND or read >= MOST_READ:
             partial = Partial("events", read)
             break
-        at = None if event is None else read_nanoseconds(str(event.get("eventTime")))
+        event = document and sources.producers.event(document, sources.rules)
+        at = read_nanoseconds(str(event.get("eventTime"))) if event else None
         if event and at is not None and window.holds(at, event["job"]["namespace"]):
-            events.append((at, position, event))
+            events.append((at, position, dict(event)))
     events.sort(key=lambda place: place[:2], reverse=falling)
     return [event for _, _, event in events], partial
 
@@ -299,10 +312,8 @@ def _ids(sources: Sources, scope: str, dataset: Mapping[str, Any]) -> Iterator[s
 # --- what is shown --------------------------------------------------------------------------------
 
 
-def _visible(sources: Sources, documents: Iterable[StoredDocument]) -> Iterator[ReportedEvent]:
-    for document in _shown(sources, documents):
-        event = shown_event(document, sources.rules, sources.producers.event)
-        yield ReportedEvent(document, event)
+def _reported(sources: Sources, document: StoredDocument) -> ReportedEvent:
+    return ReportedEvent(document, shown_event(document, sources.rules, sources.producers.event))
 
 
 def _shown(sources: Sources, documents: Iterable[StoredDocument]) -> Iterator[StoredDocument]:

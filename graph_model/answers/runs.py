@@ -13,13 +13,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, Final, Literal
 
 from graph_model import identity, labels
 from graph_model.answers.facets import cut_bodies
-from graph_model.answers.jobs import sources_of_plans
 from graph_model.answers.nodes import (
     ExecutionView,
     execution_views,
@@ -29,11 +28,10 @@ from graph_model.answers.nodes import (
     open_node,
     open_plan,
 )
-from graph_model.answers.openlineage import SentFacets, sent_facets
 from graph_model.answers.openlineage_reports import MOST_EVENTS, bodies, shown_event
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.errors import NotFound
-from graph_model.facts import ExecutionRow, RunRow
+from graph_model.facts import RunRow
 from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.rules import Reports
@@ -42,7 +40,7 @@ from graph_model.picture.view import JobReference
 from graph_model.producers.openlineage.events.accumulate import accumulate, separate_runs
 from graph_model.producers.openlineage.events.documents import RunEvent, run_key
 from graph_model.producers.openlineage.events.facets import spelled_run_id
-from graph_model.stores.catalogue_values import RunSummary, Span
+from graph_model.stores.catalogue_values import RunSummary
 from graph_model.stores.documents import DocumentState, StoredDocument
 from graph_model.stores.pages import Page
 from graph_model.values import iso
@@ -678,70 +676,6 @@ def status(
     if not row.endless and row.last_at + stale_after < at:
         return RunStatus(labels.ABORTED, row.last_at, "stale")
     return RunStatus(labels.RUNNING, None, "")
-
-
-# --- what many runs read, wrote and sent ----------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class RunDetails:
-    """``read`` and ``written``: per dataset (an id) an execution that wrote it, without hidden
-    ones; of a dataset that nobody wrote before its own id.
-    """
-
-    sent: SentFacets
-    read: dict[str, str] = field(default_factory=dict)
-    written: dict[str, str] = field(default_factory=dict)
-
-
-def run_details(
-    sources: Sources, runs: Mapping[str, Collection[str]], subjects: Mapping[str, str]
-) -> dict[str, RunDetails]:
-    """Of runs (ids by that of their job) with the subject of their own events, where known: of a
-    job's those among its newest 1,000 executions, in one question for all.
-
-    A version that a run read is the newest visible write before its end, of what its plans read;
-    where there is none, the dataset itself. A run that failed, or has not ended, wrote none.
-    """
-    wanted = {run for some in runs.values() for run in some}
-    rows = [
-        row
-        for some in sources.catalogue.executions_of_runs(runs, _RECENT).values()
-        for row in some
-        if row.job not in sources.hidden and row.run in wanted
-    ]
-    reporters = {**{row.run: row.subject for row in rows}, **subjects}
-    sent = sent_facets(sources, {*reporters.values(), *(row.subject for row in rows)})
-    details = {
-        run: RunDetails(sent.get(subject, SentFacets())) for run, subject in reporters.items()
-    }
-    for run, dataset, version in _versions_read(sources, rows):
-        details[run].read[dataset] = version
-    for row in rows:
-        if row.state == labels.COMPLETED and row.target and row.target not in sources.hidden:
-            details[row.run].written[row.target] = row.id
-    return details
-
-
-def _versions_read(sources: Sources, rows: Iterable[ExecutionRow]) -> list[tuple[str, str, str]]:
-    """(run, dataset, version) of all that the runs of these executions read."""
-    ends: dict[tuple[str, str], int] = {}
-    for row in rows:
-        at = ends.get((row.run, row.logical_plan), row.at)
-        ends[row.run, row.logical_plan] = max(at, row.at)
-    reads = sources_of_plans(sources, {plan for _, plan in ends})
-    spans = {
-        (run, key): Span(key, 0, at)
-        for (run, plan), at in ends.items()
-        for key in reads.get(plan, ())
-        if key not in sources.hidden
-    }
-    newest = sources.catalogue.newest_writes(set(spans.values()))
-    versions: dict[Span, str] = {}
-    for span, some in newest.items():
-        shown = [(n.write.at, n.write.id) for n in some if n.write.job not in sources.hidden]
-        versions[span] = max(shown, default=(0, span.target))[1]
-    return [(run, key, versions[span]) for (run, key), span in spans.items()]
 
 
 # --- as JSON --------------------------------------------------------------------------------------

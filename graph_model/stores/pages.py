@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from graph_model.errors import InvalidReference
 
@@ -28,6 +28,9 @@ class Page(Generic[Item]):
     items: tuple[Item, ...]
     total: int
     next: str | None
+
+
+Paged = TypeVar("Paged", bound=Page[Any])
 
 
 class ListOrder(StrEnum):
@@ -96,6 +99,21 @@ def walk_pages(ask: Callable[[str | None], Page[Item]]) -> Iterator[Page[Item]]:
         cursor = page.next
         if cursor is None:
             return
+
+
+def read_part(
+    ask: Callable[..., Paged], offset: int, limit: int, most: int
+) -> tuple[list[Any], Paged]:
+    """The items of a list behind the first ``offset``, for clients that have no cursors, and its
+    first page. ``ask`` takes ``limit`` (at most ``most``) and ``cursor``.
+    """
+    end = offset + limit
+    first = page = ask(limit=max(1, min(most, end)), cursor=None)
+    rows = list(first.items)
+    while page.next is not None and len(rows) < end:
+        page = ask(limit=min(most, end - len(rows)), cursor=page.next)
+        rows += page.items
+    return rows[offset:end], first
 
 
 def walk_rows(read: Callable[[Row | None], Sequence[Row]]) -> Iterator[Row]:

@@ -692,8 +692,8 @@ def test_a_list_says_that_it_read_no_more_datasets(
 def test_lists_within_nodes_say_that_they_are_cut(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.marquez.entities.MOST_FIELDS", 1)
-    monkeypatch.setattr("api.marquez.entities.MOST_ENDS", 0)
+    monkeypatch.setattr("graph_model.answers.openlineage_nodes.MOST_FIELDS", 1)
+    monkeypatch.setattr("graph_model.answers.openlineage_nodes.MOST_ENDS", 0)
     graph = get(client, "/lineage", nodeId="job:etl:to b", depth=0)["graph"]
     *tables, job = (node["data"] for node in graph)
     shown = {len(table["fields"]): table["partial"] for table in tables}

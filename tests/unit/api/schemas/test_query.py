@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 from marshmallow import ValidationError
 
-from api.schemas.fields import Choice, Choices, Flag, Instant, IntegerField, Query, TextField
+from api.schemas.fields import (
+    CaselessChoice,
+    Choice,
+    Choices,
+    Flag,
+    Instant,
+    IntegerField,
+    Query,
+    TextField,
+)
 from graph_model.stores.graph import Direction
 
 
@@ -18,6 +27,7 @@ class Example(Query):
     kind = Choices(("dataset", "job", "column"), load_default=("dataset", "job", "column"))
     at = Instant()
     layout = Flag(load_default=False)
+    order = CaselessChoice(("asc", "DESC"), load_default="asc")
 
 
 def load(**given: Any) -> Any:
@@ -32,6 +42,7 @@ def test_defaults_stand_for_missing_values() -> None:
         "kind": ("dataset", "job", "column"),
         "at": None,
         "layout": False,
+        "order": "asc",
     }
 
 
@@ -49,6 +60,8 @@ def test_what_is_expected_of_a_choice_is_a_sentence_however_few_there_are() -> N
         ("kind", "column,dataset", ("dataset", "column")),
         ("at", "2026-03-01", 1_772_323_200_000),
         ("layout", "1", True),
+        ("order", "ASC", "asc"),
+        ("order", "desc", "DESC"),
         ("layout", "false", False),
         ("node", "äöü", "äöü"),
     ],
@@ -100,5 +113,5 @@ def test_an_unknown_parameter_is_refused_with_those_known() -> None:
     with pytest.raises(ValidationError) as caught:
         load(deep="1")
     assert caught.value.messages == {
-        "deep": ["one of the parameters at, depth, direction, kind, layout, node"]
+        "deep": ["one of the parameters at, depth, direction, kind, layout, node, order"]
     }

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.errors import InvalidReference
-from graph_model.stores.pages import checked_limit, read_cursor, write_cursor
+from graph_model.stores.pages import Page, checked_limit, read_cursor, read_part, write_cursor
 
 KEYS = st.lists(st.text(max_size=8) | st.integers(-(2**63), 2**63 - 1), max_size=4)
 
@@ -77,3 +77,29 @@ def test_limits_within_range_pass(limit: int) -> None:
 def test_limits_out_of_range_do_not(limit: int) -> None:
     with pytest.raises(ValueError, match="1 to 1000"):
         checked_limit(limit)
+
+
+@pytest.mark.parametrize(
+    ("offset", "limit", "part", "asked"),
+    [
+        (0, 2, [0, 1], [2]),
+        (2, 3, [2, 3, 4], [3, 2]),
+        (4, 9, [4, 5, 6], [3, 3, 3]),
+        (1, 0, [], [1]),
+        (0, 0, [], [1]),
+        (9, 1, [], [3, 3, 3]),
+    ],
+)
+def test_a_part_by_its_offset_is_read_in_pages(
+    offset: int, limit: int, part: list[int], asked: list[int]
+) -> None:
+    limits: list[int] = []
+
+    def ask(*, limit: int, cursor: str | None) -> Page[int]:
+        limits.append(limit)
+        start = int(cursor or 0)
+        end = min(7, start + limit)
+        return Page(tuple(range(start, end)), 7, str(end) if end < 7 else None)
+
+    rows, first = read_part(ask, offset, limit, most=3)
+    assert (rows, first.total, limits) == (part, 7, asked)
