@@ -7,6 +7,8 @@ In reading order:
 
 ``translation``  :func:`translate`: a text -> its statements; temporary tables and renames folded
 ``scripts``      a text cut into statements, through procedures and their control flow
+``tokens``       the words of a text, and the normal text of a statement
+``respelling``   forms that sqlglot does not read, in ones that it reads
 ``parsing``      tokens -> one statement, in a bounded number of steps; tables of an unreadable one
 ``writes``       each kind of statement: what it writes, and from which values
 ``queries``      the relation that a query makes, in one walk over its scopes
@@ -20,9 +22,9 @@ In reading order:
 from __future__ import annotations
 
 from graph_model.sql.names import DIALECTS, qualified_name, quoted_name, split_name
-from graph_model.sql.parsing import normal_text, normal_words
 from graph_model.sql.results import OpenLeaf, QueryLineage, read_query, unreadable
 from graph_model.sql.scopes import SqlGap
+from graph_model.sql.tokens import normal_text, normal_words
 from graph_model.sql.translation import (
     MOST_CHARACTERS,
     RowPlace,

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from sqlglot import Token, TokenType
 
-from graph_model.sql.parsing import keyword, tokenize
+from graph_model.sql.tokens import keyword, tokenize
 
 
 class PieceKind(Enum):

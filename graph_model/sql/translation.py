@@ -18,21 +18,12 @@ from sqlglot.errors import SqlglotError, TokenError
 from graph_model import labels
 from graph_model.errors import InvalidFields
 from graph_model.sql.names import ANY_COLUMN, DIALECTS, Leaf, SqlNames, column_text
-from graph_model.sql.parsing import (
-    DynamicName,
-    Word,
-    closing,
-    keyword,
-    on_own_stack,
-    parse_tokens,
-    rough_words,
-    tables,
-    tokenize,
-    words_of,
-)
+from graph_model.sql.parsing import on_own_stack, parse_tokens, tables
 from graph_model.sql.queries import QueryReader, Temporary
+from graph_model.sql.respelling import DynamicName
 from graph_model.sql.scopes import MOST_STEPS, STAR, SqlGap, StatementTooLarge
 from graph_model.sql.scripts import PieceKind, ScriptPiece, pieces
+from graph_model.sql.tokens import Word, closing, keyword, rough_words, tokenize, words_of
 from graph_model.sql.values import (
     ColumnValue,
     Influences,

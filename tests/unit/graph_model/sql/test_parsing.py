@@ -6,8 +6,9 @@ import pytest
 from sqlglot import Token, exp
 from sqlglot.errors import ParseError
 
-from graph_model.sql import parsing
-from graph_model.sql.parsing import normal_text, parse, parse_tokens, tokenize
+from graph_model.sql import respelling
+from graph_model.sql.parsing import parse, parse_tokens
+from graph_model.sql.tokens import normal_text, tokenize
 
 
 @pytest.mark.parametrize(
@@ -74,8 +75,8 @@ def test_brackets_of_identifiers_are_matched_in_one_pass(monkeypatch: pytest.Mon
         looks += 1
         return keyword(token)
 
-    keyword = parsing.keyword
-    monkeypatch.setattr(parsing, "keyword", counted)
+    keyword = respelling.keyword
+    monkeypatch.setattr(respelling, "keyword", counted)
     taken = []
     for calls in (100, 200):
         text, looks = "IDENTIFIER(a, " * calls, 0
