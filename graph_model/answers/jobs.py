@@ -124,9 +124,8 @@ def job(sources: Sources, job: str, at: int | None) -> JobPage:
     references = dataset_references(
         sources, {row.target for row in rows} | {d for datasets in read.values() for d in datasets}
     )
-    newest = sources.catalogue.last_executions((job,), at).get(job)
-    shown = [*last.values(), *([newest] if newest else [])]
-    states = sources.catalogue.shown_states(shown, at, sources.now)
+    newest = sources.catalogue.last_states((job,), at, sources.now).get(job)
+    states = sources.catalogue.shown_states(last.values(), at, sources.now)
     runs = {plan: last_run(row, states) for plan, row in last.items()}
     items = [_plan_item(sources, plan, runs.get(plan.id), read, references) for plan in rows]
     items.sort(key=lambda item: (item.last_run.at if item.last_run else "", item.id))
@@ -136,9 +135,9 @@ def job(sources: Sources, job: str, at: int | None) -> JobPage:
         name=row.name,
         shared=row.shared,
         runs=sources.catalogue.list_runs(job, at=at, limit=1).total,
-        last_run=last_run(newest, states),
+        last_run=LastRun(iso(newest[0]), newest[1]) if newest else None,
         plans=tuple(reversed(items)),
-        producer=newest.producer if newest else None,
+        producer=newest[2] if newest else None,
         about=job_facets(sources, job, at),
     )
 

@@ -334,9 +334,15 @@ class RunTrees:
         return self._briefs(open_rows, at)
 
     def _briefs(self, rows: Sequence[RunRow], at: int) -> tuple[RunBrief, ...]:
+        """An application of Spark is heard through its commands, whose executions are its own."""
         briefs = self._known(rows, None)
         above = self._above(rows)
-        return tuple(briefs.of_row(row, over, at) for row, over in zip(rows, above, strict=True))
+        silent = {row.run for row in rows if status(row, (), at).closed}
+        heard = {run: last.at for run, last in self._catalogue.last_of_runs(silent, at).items()}
+        return tuple(
+            briefs.of_row(row, over, at, heard.get(row.run, 0))
+            for row, over in zip(rows, above, strict=True)
+        )
 
     # --- finding runs
 
@@ -492,8 +498,8 @@ class _Briefs:
             return self._named(node.run_id, node.job, node.status.state)
         return self._of(node.row, node.status.state, node.status.closed, node.status.ended_at)
 
-    def of_row(self, row: RunRow, above: Sequence[RunRow], at: int) -> RunBrief:
-        run_status = status(row, above, at)
+    def of_row(self, row: RunRow, above: Sequence[RunRow], at: int, heard: int = 0) -> RunBrief:
+        run_status = status(row, above, at, heard)
         return self._of(row, run_status.state, run_status.closed, run_status.ended_at)
 
     def _of(self, row: RunRow, state: str, closed: str, ended_at: int | None) -> RunBrief:
@@ -570,7 +576,8 @@ def _node(
         for child in beside.get(row.run_id, ())
         if child.run_id not in seen
     )
-    own = status(row, above, at)
+    heard = max((child.row.last_at for child in children if child.row), default=0)
+    own = status(row, above, at, heard)
     return RunNode(
         row.run_id, row.job, row, own, _rolled_up(own, children), _below(children), children
     )
@@ -659,9 +666,14 @@ def ancestors(row: RunRow, rows: Mapping[str, RunRow]) -> tuple[RunRow, ...]:
 
 
 def status(
-    row: RunRow, above: Iterable[RunRow], at: int, stale_after: int = labels.STALE_AFTER_MS
+    row: RunRow,
+    above: Iterable[RunRow],
+    at: int,
+    heard: int = 0,
+    stale_after: int = labels.STALE_AFTER_MS,
 ) -> RunStatus:
-    """The status of a run at ``at`` (epoch ms), given its ancestors, nearest first.
+    """The status of a run at ``at`` (epoch ms), given its ancestors, nearest first, and when it was
+    last ``heard`` through a run below it.
 
     A run without an end event is closed by the nearest run above it that has ended: a helper of
     Spark with that run's state, because it is part of it, any other as aborted. So is a stream or
@@ -673,8 +685,9 @@ def status(
         if parent.ended_at is not None and parent.ended_at <= at:
             state = parent.state if row.folded and not row.endless else labels.ABORTED
             return RunStatus(state, max(parent.ended_at, row.started_at), "parent")
-    if not row.endless and row.last_at + stale_after < at:
-        return RunStatus(labels.ABORTED, row.last_at, "stale")
+    last = max(row.last_at, heard)
+    if not row.endless and last + stale_after < at:
+        return RunStatus(labels.ABORTED, last, "stale")
     return RunStatus(labels.RUNNING, None, "")
 
 

@@ -339,7 +339,7 @@ def _translate_run(
             used |= {plan.head.id: plan for plan in plans}
     if state.ended_at is not None or endless:
         _add_tree(collector, place, subject)
-        plans = _plans_of_run(whole, statement, place, subject)
+        plans = _plans_of_run(whole, statement, place, subject, stopped=_is_broken(state))
         if state.ended_at is not None and _excess_alone(plans):
             return SubjectTranslation(plans, collector.facts())  # its caller asks for less
         names = _namer(statement, subject)
@@ -367,11 +367,19 @@ def _add_run(
 
 
 def _plans_of_run(
-    whole: JobStatement, statement: JobStatement, place: JobPlace, subject: Subject
+    whole: JobStatement,
+    statement: JobStatement,
+    place: JobPlace,
+    subject: Subject,
+    *,
+    stopped: bool = False,
 ) -> tuple[LogicalPlan, ...]:
-    """The plans of a statement, which is ``whole`` or a part of it; a helper of Spark has none."""
+    """The plans of a statement, which is ``whole`` or a part of it; a helper of Spark has none, nor
+    has an application, unless it failed or was aborted: its commands do not say so.
+    """
     touches = whole.outputs or whole.entries or is_query(whole, place, subject.rules)
-    if place.role != "run" and not touches:
+    alone = place.role == "run" or (place.role == "application" and stopped)
+    if not (alone or touches):
         return ()
     return plans_of(_stated(statement, place.job, place.command, subject, declared=False))
 
@@ -460,9 +468,12 @@ def _add_tree(collector: FactCollector, place: JobPlace, subject: Subject) -> No
 
 
 def _run_execution(state: RunState, place: JobPlace, subject: Subject) -> ExecutionRow:
-    """The row that every execution of the run starts from."""
+    """The row that every execution of the run starts from. The error of an application without a
+    message is that of its commands.
+    """
     broken = _is_broken(state)
-    error = (error_text(state.statement.run_facets) or state.state) if broken else None
+    unnamed = None if place.role == "application" else state.state
+    error = (error_text(state.statement.run_facets) or unnamed) if broken else None
     return _execution(
         subject,
         run_key=place.run_key,

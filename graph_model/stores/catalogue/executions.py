@@ -40,6 +40,7 @@ from graph_model.stores.catalogue.reading import (
     rows_for,
     run_of,
     shown_state,
+    state_of_run,
     successful,
     under_applications,
     until,
@@ -305,10 +306,10 @@ class ExecutionHistory(CatalogueReader):
                 connection, "logical_plan", logical_plans, at, only="completed"
             )
 
-    def last_of_runs(self, runs: Collection[str]) -> dict[str, ExecutionRow]:
+    def last_of_runs(self, runs: Collection[str], at: int | None = None) -> dict[str, ExecutionRow]:
         """Per run vertex its newest execution by (at, id), whatever its state."""
         with self._read() as connection:
-            return newest_executions(connection, "run", runs, None, only="any")
+            return newest_executions(connection, "run", runs, at, only="any")
 
     def plan_spans(self, logical_plans: Collection[str], at: int | None) -> tuple[PlanSpan, ...]:
         """Per logical plan and state of its executions their number, the first and the last.
@@ -435,7 +436,7 @@ def _states() -> sa.Select[Any]:
 def _last_states() -> sa.Select[Any]:
     asked, own = input_column(), executions.c
     newest = newest_id("job", asked, "any")
-    return sa.select(asked.c.value, own.at, shown_state(own, _NOW), own.producer).join_from(
+    return sa.select(asked.c.value, own.at, state_of_run(own, _NOW), own.producer).join_from(
         asked, executions, own.id == newest
     )
 

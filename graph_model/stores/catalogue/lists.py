@@ -41,6 +41,7 @@ from graph_model.stores.catalogue.reading import (
     names_of_runs,
     run_of,
     shown_state,
+    state_of_run,
     unknown_last,
     until,
     until_input,
@@ -492,7 +493,7 @@ def _time(of: Any) -> sa.ColumnElement[int]:
 
 
 def _state_of_last_run(at: int | None, now: int) -> sa.ColumnElement[str]:
-    return _of_last_run(lambda of: shown_state(of, now if at is None else at), at)
+    return _of_last_run(lambda of: state_of_run(of, now if at is None else at), at)
 
 
 def _run_count(at: int | None) -> sa.ColumnElement[Any]:
@@ -710,8 +711,9 @@ def _last_unsuccessful(job: sa.ColumnElement[str], states: Sequence[str]) -> sa.
         beside.c.job == last.c.job, beside.c.at == last.c.at, beside.c.id > last.c.id
     )
     of_failure = sa.and_(last.c.job == failures.c.job, last.c.at == failures.c.at)
+    error = sa.func.coalesce(last.c.error, _error_of_run(last))
     return (
-        sa.select(last.c.job, last.c.run, last.c.at, last.c.error)
+        sa.select(last.c.job, last.c.run, last.c.at, error.label("error"))
         .join_from(failures, last, of_failure)
         .where(
             failures.c.at == _newest_time(seen, failures.c.job),
@@ -721,6 +723,16 @@ def _last_unsuccessful(job: sa.ColumnElement[str], states: Sequence[str]) -> sa.
         .cte("newest")
         .prefix_with(MATERIALIZED)
     )
+
+
+def _error_of_run(last: sa.FromClause) -> sa.ScalarSelect[Any]:
+    """The newest one: an application without a message failed as its command did."""
+    stopped = executions.alias("stopped").c
+    errors = sa.select(stopped.error).where(
+        *_of_run(stopped, last), stopped.state != labels.COMPLETED, stopped.error.is_not(None)
+    )
+    newest = errors.order_by(stopped.at.desc(), stopped.id.desc()).limit(1)
+    return newest.correlate(last).scalar_subquery()
 
 
 def _newest_time(
@@ -754,9 +766,14 @@ def _attempts() -> sa.Select[Any]:
     return sa.select(cuts.c.job, row.c.logical_plan).join_from(cuts, row, tried).distinct()
 
 
-def _of_run(row: Any, lasts: sa.CTE) -> tuple[sa.ColumnElement[bool], ...]:
-    """The condition that an execution belongs to the run, and is not later than its last one."""
-    return row.job == lasts.c.job, row.run == lasts.c.run, row.at <= lasts.c.at
+def _of_run(row: Any, lasts: sa.FromClause) -> tuple[sa.ColumnElement[bool], ...]:
+    """The condition that an execution belongs to the run, whichever way its events name that, and
+    is not later than its last one.
+    """
+    claims = applications.alias("claims").c
+    names = sa.select(claims.run).where(claims.application_run == lasts.c.run)
+    in_run = sa.or_(row.run == lasts.c.run, row.run.in_(names.correlate(lasts)))
+    return row.job == lasts.c.job, in_run, row.at <= lasts.c.at
 
 
 DURATION_MS: Final = executions.c.duration_ns // 1_000_000

@@ -201,17 +201,33 @@ def shown_state(of: Any, now: Any) -> sa.ColumnElement[str]:
     event it stays what it is, without one (``answers.runs.status``) it is aborted.
     """
     own_run = runs.alias("own_run")
+    own, reached = own_run.c, _reached(own_run, of, now, of.state)
+    state = reached.where(own.subject == of.subject).order_by(own.ended_at.is_(None))
+    known = sa.func.coalesce(state.limit(1).scalar_subquery(), labels.RUNNING)
+    return sa.case((of.running, known), else_=of.state)
+
+
+def state_of_run(of: Any, now: Any) -> sa.ColumnElement[str]:
+    """The same of the run that the execution is the newest of: after a completed command of Spark
+    that of its application, the first run under the vertex, as in the list of a job's runs.
+    """
+    first = runs.alias("first_run")
+    state = _reached(first, of, now, first.c.state).where(first.c.run == run_of(of))
+    state = state.order_by(first.c.started_at, first.c.id)
+    known = sa.func.coalesce(state.limit(1).scalar_subquery(), of.state)
+    return sa.case((of.state == labels.COMPLETED, known), else_=of.state)
+
+
+def _reached(own_run: sa.FromClause, of: Any, now: Any, own_end: Any) -> sa.Select[Any]:
+    """The state that a run has reached: ``own_end`` by its own event, aborted by the end of a run
+    above, or by silence. An application is heard through the executions of its commands as well.
+    """
     own, above = own_run.c, _above(own_run).c
     ended = sa.select(above.run_id).where(above.run_id != own.run_id, above.ended_at <= now)
-    silent = sa.and_(sa.not_(own.endless), own.last_at + labels.STALE_AFTER_MS < now)
-    over = sa.case((own.ended_at <= now, of.state), else_=labels.ABORTED)
-    reached = (
-        sa.select(over)
-        .where(own.subject == of.subject, sa.or_(own.ended_at <= now, silent, ended.exists()))
-        .limit(1)
-        .scalar_subquery()
-    )
-    return sa.case((of.running, sa.func.coalesce(reached, labels.RUNNING)), else_=of.state)
+    unheard = sa.and_(*(at + labels.STALE_AFTER_MS < now for at in (own.last_at, of.at)))
+    stopped = sa.or_(ended.exists(), sa.and_(sa.not_(own.endless), unheard))
+    state = sa.case((own.ended_at <= now, own_end), (stopped, labels.ABORTED), else_=labels.RUNNING)
+    return sa.select(state)
 
 
 def _above(own_run: sa.FromClause) -> sa.CTE:

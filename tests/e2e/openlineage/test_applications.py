@@ -462,3 +462,62 @@ def test_a_rebuild_gives_the_same(headwater: SmallHeadwater) -> None:
         pass
     assert headwater.elements() == before
     assert [row for row in before[1] if isinstance(row, ApplicationRow)]
+
+
+DAY: Final = 86_400_000
+BEGUN: Final = application("START", 0, **details())
+LATER: Final = {**command("COMPLETE", 1, **details()), "eventTime": "2026-03-03T10:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("events", "days", "state"),
+    [
+        ([BEGUN, command("COMPLETE", 1, **details())], 0, "running"),
+        ([BEGUN, command("COMPLETE", 1, **details())], 2, "aborted"),  # silent
+        ([BEGUN, LATER], 2, "running"),
+        ([BEGUN, command("COMPLETE", 1, **details()), application("COMPLETE", 3)], 0, "completed"),
+        ([BEGUN, command("COMPLETE", 1, **details()), application("FAIL", 3)], 0, "failed"),
+        ([BEGUN, command("COMPLETE", 1, **details()), application("ABORT", 3)], 0, "aborted"),
+        ([BEGUN, command("COMPLETE", 4, **details()), application("ABORT", 3)], 0, "aborted"),
+        ([BEGUN, application("FAIL", 3)], 0, "failed"),
+        ([BEGUN, application("ABORT", 3)], 0, "aborted"),
+    ],
+)
+def test_every_page_says_how_the_application_behind_the_last_command_went(
+    events: list[Json], days: int, state: str
+) -> None:
+    client = client_of(asked_of(map(lineage_event, events)), NOW + days * DAY)
+    (item,) = get(client, "/graph/jobs", state=state)["items"]
+    page = get(client, f"/graph/jobs/{item['id']}")
+    (listed,) = get(client, f"/graph/jobs/{item['id']}/runs")["items"]
+    node = get(client, "/graph/lineage", node=item["id"])["nodes"]
+    (drawn,) = (one for one in node if one["kind"] == "job")
+    marquez = get(client, "/api/v1/namespaces/default/jobs/demo")["latestRun"]
+    run = get(client, f"/graph/runs/{APPLICATION_RUN}")
+    states = [one["lastRun"]["state"] for one in (item, page, drawn)]
+    states += [listed["state"], run["state"], marquez["state"].lower()]
+    assert set(states) == {state}
+    assert get(client, "/graph/home")["failed"] == (state == "failed")
+
+
+def test_the_error_of_a_failed_application_is_that_of_its_command() -> None:
+    """The application's own event names none, or a shorter one."""
+    error = {"errorMessage": {"message": "Path does not exist: file:/lake/employees"}}
+    events = [BEGUN, command("FAIL", 1, **error), application("FAIL", 3)]
+    client = client_of(asked_of(map(lineage_event, events)), NOW)
+    (run,) = runs_of(client)["demo"]
+    (incident,) = get(client, "/graph/incidents")["incidents"]
+    (card,) = get(client, "/graph/home")["failures"]
+    assert run["error"] == incident["error"] == card["error"] == error["errorMessage"]["message"]
+    assert incident["tables"] == 1
+    assert (run["executions"], run["endedAt"]) == (2, "2026-03-01T10:00:03.000Z")
+
+
+@pytest.mark.parametrize(("days", "state"), [(0, "running"), (2, "aborted")])
+def test_an_application_whose_commands_do_not_name_it_goes_on_behind_them(
+    days: int, state: str
+) -> None:
+    told = map(lineage_event, [BEGUN, command("COMPLETE", 1)])
+    client = client_of(asked_of(told), NOW + days * DAY)
+    (item,) = get(client, "/graph/jobs", state=state)["items"]
+    assert item["lastRun"]["state"] == state
