@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Final
 
 from graph_model import identity, labels
 from graph_model.answers.facets import quality_marks
@@ -35,6 +36,8 @@ from graph_model.picture.filtering import (
 )
 from graph_model.picture.layout import Flow, Flowing
 from graph_model.picture.view import GraphView, Names, draw, mark_declared
+
+_TRIED: Final = 100
 
 # An answer of ``lineage`` with names and times, for the graph's routes.
 
@@ -195,19 +198,38 @@ def draw_around(
         question = replace(question, node=located_column(sources, question.node, question.at))
     answer = filter_answer(sources, answer, lineage.history, wanted, frozenset({question.node}))
     if beyond and question.depth > 0:
-        around = _uses_around(lineage, answer, question)
+        tried = _jobs_that_tried(sources, question)
+        around = _uses_around(lineage, answer, tried, question)
         whole = with_attempts(answer, around, question.direction, node=question.node)
         if (whole.datasets, whole.jobs) != (answer.datasets, answer.jobs):
-            around = _uses_around(lineage, whole, question)
+            around = _uses_around(lineage, whole, tried, question)
         answer = replace(whole, left_out=count_beyond(whole, around, sources.hidden))
     columns = question.columns or identity.kind_of(question.node) == labels.COLUMN
     view = draw_answer(sources, answer, lineage.history, question.at, jobs=jobs, columns=columns)
     return replace(view, focus=question.node)
 
 
-def _uses_around(lineage: Lineage, answer: Answer, question: Question) -> tuple[PlanUse, ...]:
-    """The plans that ``question.reach`` follows between the drawn nodes and their neighbours."""
-    datasets, jobs, _ = lineage.with_neighbours(answer.datasets, answer.jobs, question.at)
+def _jobs_that_tried(sources: Sources, question: Question) -> set[str]:
+    """The jobs of the newest executions that failed or were aborted at the table in question: of
+    one that never wrote it the history of writes knows nothing.
+    """
+    return {
+        row.job
+        for state in (labels.FAILED, labels.ABORTED)
+        for row in sources.catalogue.executions(
+            target=question.node, state=state, at=question.at, hidden=sources.hidden, limit=_TRIED
+        ).items
+    }
+
+
+def _uses_around(
+    lineage: Lineage, answer: Answer, tried: Collection[str], question: Question
+) -> tuple[PlanUse, ...]:
+    """The plans that ``question.reach`` follows between the drawn nodes, with the jobs that
+    ``tried`` to write the one in question, and their neighbours.
+    """
+    jobs = {*answer.jobs, *tried}
+    datasets, jobs, _ = lineage.with_neighbours(answer.datasets, jobs, question.at)
     return lineage.overview(datasets, jobs, question.at, question.reach).plans
 
 

@@ -120,6 +120,27 @@ def test_what_lies_beyond_a_picture_is_read_again_only_where_an_attempt_widens_i
     assert len(read) == times
 
 
+@pytest.mark.parametrize("state", ["FAIL", "ABORT"])
+def test_a_job_that_tried_to_write_a_table_and_never_did_is_drawn_beside_it(
+    headwater: SmallHeadwater, state: str
+) -> None:
+    """And beside no other table: what failed there is not its lineage."""
+    told = [
+        run("load", "08:00:00", table("raw"), outputs=[table("daily")]),
+        run("broken", "09:00:00", table("raw"), outputs=[table("daily")], kind=state),
+        run("export", "10:00:00", table("daily"), outputs=[table("report")]),
+    ]
+    headwater.accept(*map(lineage_event, told))
+    headwater.project()
+    client = client_of(headwater, NOW)
+    good = {("raw", "load"), ("load", "daily")}
+    tried = {("raw", "broken"), ("broken", "daily")}
+    asked = {"direction": "upstream", "depth": 5, "beyond": "true"}
+    assert edges_of(get(client, "/graph/lineage", node=DAILY, **asked)) == good | tried
+    report = get(client, "/graph/lineage", node="dataset:s3://lake/report", **asked)
+    assert edges_of(report) == good | {("daily", "export"), ("export", "report")}
+
+
 @pytest.mark.parametrize(
     ("path", "query"),
     [
