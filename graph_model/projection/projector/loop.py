@@ -277,6 +277,7 @@ class Projector:
         self._thread: threading.Thread | None = None
         self._prepared = False
         self._waiting = Waiters()
+        self._is_shared = stores.journal.lease().is_shared
         self._activity = Activity()
         self._readiness = Readiness(stores)
         self._probe = GraphProbe(stores)
@@ -393,14 +394,30 @@ class Projector:
     def wait(self, positions: Collection[int], timeout: float) -> bool:
         """Wait until none of these documents is pending; False when the time ran out first.
 
-        Answered from memory. For documents that were concluded before this process began, or by
-        another one, it asks for a round after a moment; a round without work looks for them.
+        Answered from memory. For documents that were concluded before this process began, it asks
+        for a round after a moment; a round without work looks for them. Those that another process
+        may conclude, while this one is busy or waits for its turn, are looked for here.
         """
         soon = min(timeout, _NOTICE_SECONDS)
         if self._waiting.wait(positions, soon):
             return True
         self.notify()
-        return self._waiting.wait(positions, timeout - soon)
+        left = timeout - soon
+        while left > 0:
+            if self._is_shared and self._are_concluded(positions):
+                return True
+            step = min(left, _LINGER_SECONDS) if self._is_shared else left
+            if self._waiting.wait(positions, step):
+                return True
+            left -= step
+        return False
+
+    def _are_concluded(self, positions: Collection[int]) -> bool:
+        try:
+            states = self._stores.journal.states(positions)
+        except Unavailable:  # the documents are kept: only their time of waiting is lost
+            return False
+        return DocumentState.PENDING not in states.values()
 
     def replay(self, states: Collection[DocumentState]) -> int:
         """Set documents in these states back to pending; how many."""

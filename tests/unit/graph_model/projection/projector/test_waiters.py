@@ -7,9 +7,20 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from graph_model.projection.projector import readiness
+from graph_model.producers.spline.documents import PLAN_KIND
+from graph_model.projection.projector import Projector, readiness
 from graph_model.projection.projector.readiness import Waiters
-from tests.projections import SmallHeadwater
+from graph_model.stores.catalogue import Generations
+from graph_model.stores.database import open_database
+from tests.builders import a_document
+from tests.memory_graph import MemoryGraph
+from tests.projections import (
+    JournalOfProcesses,
+    ProjectorOnDemand,
+    SharedLease,
+    SmallHeadwater,
+    submission,
+)
 
 SOON = 60.0
 
@@ -131,3 +142,26 @@ def test_a_document_concluded_at_the_last_moment_is_not_pending(
 
     monkeypatch.setattr(threading.Event, "wait", time_out)
     assert waits.wait([1], SOON)
+
+
+class SharedJournal(JournalOfProcesses):
+    """Of several processes, one of which at a time projects."""
+
+    def lease(self) -> SharedLease:  # type: ignore[override]
+        return SharedLease(self)
+
+
+def test_what_another_process_projected_is_seen_while_this_one_is_busy() -> None:
+    """This process's projector does nothing at all, as if it were in a long round."""
+    engine = open_database("sqlite://")
+    journal, graph = SharedJournal(engine), MemoryGraph()
+    generations = Generations(engine, journal)
+    other = ProjectorOnDemand(journal, graph, generations)
+    other.prepare()
+    headwater = SmallHeadwater(journal, graph, generations, other)
+    positions = headwater.accept(submission(PLAN_KIND, a_document()))
+    busy = Projector(journal, graph, generations)
+    assert not busy.wait(positions, 0.2)
+    headwater.project()
+    assert busy.wait(positions, SOON)
+    headwater.close()
