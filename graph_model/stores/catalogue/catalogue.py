@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import weakref
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -367,7 +368,14 @@ class Generations:
         return int(self._journal.get_meta(GENERATION_KEY) or 0)
 
     def _open(self, number: int) -> Catalogue:
-        return Catalogue(self._engine(number))
+        """Its file is closed when the last answer that reads it is gone: the disk has the room of a
+        removed file again only then.
+        """
+        engine = self._engine(number)
+        catalogue = Catalogue(engine)
+        if self._database.dialect.name == "sqlite":  # elsewhere its connections are the journal's
+            weakref.finalize(catalogue, engine.dispose).atexit = False
+        return catalogue
 
     def _engine(self, number: int) -> Engine:
         if self._database.dialect.name == "sqlite":

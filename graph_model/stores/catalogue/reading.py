@@ -201,9 +201,10 @@ def shown_state(of: Any, now: Any) -> sa.ColumnElement[str]:
     event it stays what it is, without one (``answers.runs.status``) it is aborted.
     """
     own_run = runs.alias("own_run")
-    own, reached = own_run.c, _reached(own_run, of, now, of.state)
-    state = reached.where(own.subject == of.subject).order_by(own.ended_at.is_(None))
-    known = sa.func.coalesce(state.limit(1).scalar_subquery(), labels.RUNNING)
+    ended, stopped = _ends(own_run, of, now)
+    reached = sa.select(sa.case((ended, of.state), else_=labels.ABORTED))
+    reached = reached.where(own_run.c.subject == of.subject, sa.or_(ended, stopped)).limit(1)
+    known = sa.func.coalesce(reached.scalar_subquery(), labels.RUNNING)
     return sa.case((of.running, known), else_=of.state)
 
 
@@ -212,22 +213,27 @@ def state_of_run(of: Any, now: Any) -> sa.ColumnElement[str]:
     that of its application, the first run under the vertex, as in the list of a job's runs.
     """
     first = runs.alias("first_run")
-    state = _reached(first, of, now, first.c.state).where(first.c.run == run_of(of))
-    state = state.order_by(first.c.started_at, first.c.id)
-    known = sa.func.coalesce(state.limit(1).scalar_subquery(), of.state)
-    return sa.case((of.state == labels.COMPLETED, known), else_=of.state)
+    ended, stopped = _ends(first, of, now)
+    state = sa.case((ended, first.c.state), (stopped, labels.ABORTED), else_=labels.RUNNING)
+    known = sa.select(state).where(first.c.run == run_of(of))
+    known = known.order_by(first.c.started_at, first.c.id).limit(1)
+    shown = sa.func.coalesce(known.scalar_subquery(), of.state)
+    return sa.case((of.state == labels.COMPLETED, shown), else_=of.state)
 
 
-def _reached(own_run: sa.FromClause, of: Any, now: Any, own_end: Any) -> sa.Select[Any]:
-    """The state that a run has reached: ``own_end`` by its own event, aborted by the end of a run
-    above, or by silence. An application is heard through the executions of its commands as well.
+def _ends(
+    own_run: sa.FromClause, of: Any, now: Any
+) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
+    """Whether a run has ended by its own event, and whether the end of a run above or silence ends
+    it. An application is heard through the executions of its commands as well. Clocks differ: it
+    is no earlier than the execution.
     """
     own, above = own_run.c, _above(own_run).c
-    ended = sa.select(above.run_id).where(above.run_id != own.run_id, above.ended_at <= now)
-    unheard = sa.and_(*(at + labels.STALE_AFTER_MS < now for at in (own.last_at, of.at)))
-    stopped = sa.or_(ended.exists(), sa.and_(sa.not_(own.endless), unheard))
-    state = sa.case((own.ended_at <= now, own_end), (stopped, labels.ABORTED), else_=labels.RUNNING)
-    return sa.select(state)
+    time = sa.case((of.at > now, of.at), else_=now)
+    ended_above = sa.select(above.run_id).where(above.run_id != own.run_id, above.ended_at <= now)
+    unheard = sa.and_(*(at + labels.STALE_AFTER_MS < time for at in (own.last_at, of.at)))
+    stopped = sa.or_(ended_above.exists(), sa.and_(sa.not_(own.endless), unheard))
+    return own.ended_at <= time, stopped
 
 
 def _above(own_run: sa.FromClause) -> sa.CTE:

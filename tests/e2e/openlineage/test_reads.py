@@ -1143,5 +1143,5 @@ def test_a_failed_run_without_a_start_of_its_query_began_with_its_application(
     [job] = get(client, "/graph/jobs")["items"]
     [run] = get(client, f"/graph/jobs/{job['id']}/runs")["items"]
     assert (run["state"], run["startedAt"], run["endedAt"]) == (
-        "failed", "2026-03-01T10:00:00.000Z", "2026-03-01T10:00:04.000Z",
+        "failed", "2026-03-01T10:00:00.000Z", "2026-03-01T10:00:05.000Z",
     )  # fmt: skip
