@@ -451,18 +451,20 @@ def run_of(of: Any) -> sa.ColumnElement[str]:
 
     Only executions that do not name their application are looked up.
     """
-    named = _sole_claim(applications.alias("claims").c, of.run, "application_run")
+    named = _sole_claim(of.run, "application_run")
     return sa.case((of.application_id != "", of.run), else_=sa.func.coalesce(named, of.run))
 
 
 def application_of(of: Any) -> sa.ColumnElement[str]:
     """In a statement: the application of an execution (``of``: as for ``run_of``)."""
     own = sa.func.nullif(of.application_id, "")
-    claimed = applications.alias("claims").c
-    return sa.func.coalesce(own, _sole_claim(claimed, of.run, "application_id"), "")
+    return sa.func.coalesce(own, _sole_claim(of.run, "application_id"), "")
 
 
-def _sole_claim(claimed: Any, run: sa.ColumnElement[str], name: str) -> sa.ScalarSelect[Any]:
-    """A column of the only application that claims the run; null where none or several do."""
-    only = sa.select(sa.func.min(claimed[name])).where(claimed.run == run)
-    return only.having(sa.func.count() == 1).scalar_subquery()
+def _sole_claim(run: sa.ColumnElement[str], name: str) -> sa.ScalarSelect[Any]:
+    """A column of the only application that claims the run; null where none or several do. The run
+    is that of any query around it.
+    """
+    claims = applications.alias("claims")
+    only = sa.select(sa.func.min(claims.c[name])).where(claims.c.run == run)
+    return only.having(sa.func.count() == 1).correlate_except(claims).scalar_subquery()

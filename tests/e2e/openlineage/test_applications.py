@@ -517,7 +517,10 @@ def test_the_error_of_a_failed_application_is_that_of_its_command() -> None:
 def test_an_application_whose_commands_do_not_name_it_goes_on_behind_them(
     days: int, state: str
 ) -> None:
-    told = map(lineage_event, [BEGUN, command("COMPLETE", 1)])
+    beside = event("COMPLETE", 9, "other", "other")
+    told = map(lineage_event, [BEGUN, command("COMPLETE", 1), beside])
     client = client_of(asked_of(told), NOW + days * DAY)
     (item,) = get(client, "/graph/jobs", state=state)["items"]
     assert item["lastRun"]["state"] == state
+    page = get(client, f"/graph/jobs/{item['id']}")
+    assert page["lastRun"] == item["lastRun"]
