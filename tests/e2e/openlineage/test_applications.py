@@ -502,7 +502,7 @@ def test_every_page_says_how_the_application_behind_the_last_command_went(
 
 def test_the_error_of_a_failed_application_is_that_of_its_command() -> None:
     """The application's own event names none, or a shorter one."""
-    error = {"errorMessage": {"message": "Path does not exist: file:/lake/employees"}}
+    error: Json = {"errorMessage": {"message": "Path does not exist: file:/lake/employees"}}
     events = [BEGUN, command("FAIL", 1, **error), application("FAIL", 3)]
     client = client_of(asked_of(map(lineage_event, events)), NOW)
     (run,) = runs_of(client)["demo"]
