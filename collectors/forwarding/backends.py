@@ -40,6 +40,8 @@ KAFKA: Final = "kafka"
 HEADWATER: Final = "headwater"
 MOST_CONNECTIONS: Final = 16
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
+_DOMAIN: Final = re.compile(r"dzd[-_][a-zA-Z0-9_-]{1,36}")
+_GOOGLE_METHOD: Final = ":processOpenLineageRunEvent"
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 _SECONDS: Final = 30
 LONGEST_SEND_SECONDS: Final = 3.0 * _SECONDS
@@ -140,16 +142,17 @@ LIMITS: Final[Mapping[str, BackendLimits]] = {
 
 
 def read_definition(text: str) -> ForwardTarget:
-    """A definition as ``text`` of it spells it. Raises ConfigurationError."""
+    """A definition as ``text`` of it spells it, checked when it was added: a later version may take
+    fewer. Raises ConfigurationError.
+    """
     try:
         fields = json.loads(text)
         fields["never_from"] = tuple(fields["never_from"])
-        definition = ForwardTarget(**fields)
+        return ForwardTarget(**fields)
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigurationError(
             "a destination in the database cannot be read: remove it, and add it again"
         ) from error
-    return checked(definition)
 
 
 def check_name(name: str) -> None:
@@ -193,8 +196,12 @@ def _check_address(definition: ForwardTarget) -> None:
                 "address: expected one without user, password and parameters; name the secret "
                 "with --secret"
             )
+        if definition.to == GOOGLE and not address.endswith(_GOOGLE_METHOD):
+            raise InvalidInput(f"address: expected the whole URL, which ends with {_GOOGLE_METHOD}")
+    elif definition.to == DATAZONE and not _DOMAIN.fullmatch(address):
+        raise InvalidInput("address: expected the id of a domain, as dzd_a1b2 (datazone)")
     elif not address or "@" in address:
-        raise InvalidInput("address: expected brokers (kafka) or the id of a domain (datazone)")
+        raise InvalidInput("address: expected brokers (kafka)")
 
 
 def _shown(text: str, secret: str = "") -> str:

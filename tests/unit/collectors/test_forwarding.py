@@ -889,6 +889,8 @@ def test_a_process_may_be_killed_at_any_line(
         ({"address": "ftp://me:p4ss@there"}, "address 'ftp://there'"),
         ({"address": "https://there:99999"}, "address 'https://there:99999'"),
         ({"to": "kafka", "topic": "t", "address": "me:p4ss@b:9092"}, "address: expected brokers"),
+        ({"to": "google"}, "address: expected the whole URL, which ends with :process"),
+        ({"to": "datazone", "region": "eu-west-1"}, "address: expected the id of a domain"),
         ({"address": "https://there/?t=t0k3n"}, "address: expected one without user"),
         ({"secret": "hunter2"}, "secret: expected env:NAME"),
         ({"secret": "file:hunter2"}, "secret: expected env:NAME"),
