@@ -29,6 +29,8 @@ DIALECTS: Final[Mapping[str, str]] = {
     **_OTHER_NAMES,
 }
 """What a caller may say => sqlglot's name."""
+OF_TSQL: Final = frozenset({"tsql", "fabric"})
+OF_POSTGRES: Final = frozenset({"postgres", "redshift", "materialize", "risingwave"})
 
 _KEEP: Final = str
 _FOLDING: Final[Mapping[NormalizationStrategy, tuple[Callable[[str], str], bool]]] = {

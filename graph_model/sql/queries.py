@@ -23,6 +23,8 @@ from graph_model import labels
 from graph_model.regular_expressions import expression_test
 from graph_model.sql.names import (
     ANY_COLUMN,
+    OF_POSTGRES,
+    OF_TSQL,
     Leaf,
     Parts,
     SqlNames,
@@ -63,9 +65,6 @@ from graph_model.sql.values import (
 _RECURSIVE_WITHOUT_A_WORD: Final = frozenset({"tsql", "oracle", "teradata", "fabric"})
 _MOST_ROUNDS: Final = 20  # of a recursive query, whose flows reach its columns one after another
 
-#: A column without an alias has the name of its function, or of the column that it casts.
-_NAMED_BY_FUNCTION: Final = frozenset({"postgres", "redshift", "materialize", "risingwave"})
-
 _MANY_COMMONS: Final = 50  # common table expressions of one query
 
 _WITHOUT_NAMES: Final = ("key", "value")  # the columns of a TRANSFORM that names none
@@ -92,7 +91,6 @@ _DECIDED: Final = (exp.Order, exp.HavingMax, exp.ArgMax, exp.ArgMin, exp.Filter)
 _WITH_FIELDS: Final = (*_PICKING, exp.ArraysZip, *_AMONG)
 
 _SELECTING: Final = frozenset({"duckdb", "clickhouse"})  # have COLUMNS('a|b')
-_NAMED_BEFORE: Final = frozenset({"tsql", "fabric"})
 
 _METHODS: Final = frozenset({"value", "query", "exist", "nodes"})  # of XML in T-SQL
 
@@ -538,7 +536,7 @@ class QueryReader(NameReader):
         if isinstance(node, exp.EQ) and isinstance(node.this, exp.Parameter):
             self.flows(node.expression, frame)  # SELECT @x = a: no output
             return ()
-        if isinstance(node, exp.EQ) and node.this.is_string and self._dialect in _NAMED_BEFORE:
+        if isinstance(node, exp.EQ) and node.this.is_string and self._dialect in OF_TSQL:
             name = self.names.identifier(as_written(node.this))  # SELECT 'x' = a
             return [self.value(node.expression, name, frame)]
         bare = node.this if isinstance(node, exp.Alias) else node
@@ -634,7 +632,9 @@ class QueryReader(NameReader):
     def _output_name(self, node: exp.Expr, bare: exp.Expr) -> str:
         if isinstance(node, exp.Alias):
             return self.names.identifier(node.args["alias"])
-        passed = (exp.Paren, exp.Cast) if self._dialect in _NAMED_BY_FUNCTION else (exp.Paren,)
+        # A column has the name of its function there, or of the column that it casts.
+        by_function = self._dialect in OF_POSTGRES
+        passed = (exp.Paren, exp.Cast) if by_function else (exp.Paren,)
         while isinstance(bare, passed):
             bare = bare.this
         if isinstance(bare, exp.Column):
@@ -642,7 +642,7 @@ class QueryReader(NameReader):
             return numbered + self.names.identifier(bare.this)
         if isinstance(bare, exp.Dot) and isinstance(bare.expression, exp.Identifier):
             return self.names.identifier(bare.expression)
-        if self._dialect in _NAMED_BY_FUNCTION:
+        if by_function:
             return _function_name(bare, self._dialect) or self.texts.name(bare)
         return self.texts.name(node)
 
@@ -958,16 +958,15 @@ class QueryReader(NameReader):
         numbers = (
             [ColumnValue(self.names.identifier(place))] if isinstance(place, exp.Identifier) else []
         )
+        element = _element(frozenset(f for flows in arrays for f in flows), (node,))
         if len(arrays) == len(columns):
             values = [
                 ColumnValue(name, stepped(flows, labels.TRANSFORMATION), (node,), element=True)
                 for name, flows in zip(columns, arrays, strict=True)
             ]
-            everything = frozenset(f for flows in arrays for f in flows)
-            made = SqlRelation([*values, *numbers], otherwise=_element(everything, (node,)))
-            return made if self._dialect == "bigquery" else _closed(made)
-        made = _exploded(frozenset(f for flows in arrays for f in flows), columns, (node,))
-        made = SqlRelation([*made.values, *numbers], otherwise=made.otherwise)
+        else:
+            values = [element.named(name) for name in columns]
+        made = SqlRelation([*values, *numbers], otherwise=element)
         return made if self._dialect == "bigquery" else _closed(made)
 
     def _place(self, node: exp.Expr) -> Parts:

@@ -14,6 +14,7 @@ from typing import Final
 
 from sqlglot import Token, TokenType
 
+from graph_model.sql.names import OF_TSQL
 from graph_model.sql.tokens import closing, keyword, keywords, tokenize
 
 EVOLVING: Final = "MERGE WITH SCHEMA EVOLUTION"
@@ -294,12 +295,12 @@ def _without_variables(form: _Form) -> _Form:
     depth = 0
     for place, word in enumerate(form.words):
         depth += (word == "(") - (word == ")")
-        following = form.words[place + 1 : place + 2]
-        if depth == 0 and word == "INTO" and following != ["OUTFILE"]:
+        if depth == 0 and word == "INTO":
             end = _behind_names(form, place + 1)
             several = "," in form.words[place:end]
             first = place == 1 and form.dialect in _WITH_VARIABLES_FIRST
-            if several or first or following == ["STRICT"] or form.dialect not in _INTO_TABLES:
+            strict = form.words[place + 1 : place + 2] == ["STRICT"]
+            if several or first or strict or form.dialect not in _INTO_TABLES:
                 return form.of(form.tokens[:place], form.tokens[end:])
             break
     return form
@@ -357,6 +358,69 @@ def _as_insert(form: _Form) -> _Form:
     listed = tokens[columns : next(ends, len(words))] or "*"
     into = tokens[3:source]
     return form.of("INSERT INTO", into, "BY NAME SELECT", listed, tokens[source:keys])
+
+
+def _as_moved(form: _Form) -> _Form:
+    """``ALTER TABLE t APPEND FROM s``, ``s SWITCH TO t``, ``t EXCHANGE PARTITION (…) WITH TABLE s``
+    => ``INSERT INTO t BY NAME SELECT * FROM s``.
+    """
+    words = form.words
+    for verb, before, backwards in (*_MOVES, *_MOVES_OF.get(form.dialect, ())):
+        place = form.place(verb)
+        start = form.place(before, place) + 1
+        ends = (p for p in range(start, len(words)) if words[p] in _AFTER_MOVES)
+        tables = [form.tokens[2:place], form.tokens[start : next(ends, len(words))]]
+        if all(tables):
+            target, source = reversed(tables) if backwards else tables
+            return form.of("INSERT INTO", target, "BY NAME SELECT * FROM", source)
+    return form
+
+
+_MOVES: Final = (
+    ("APPEND", "FROM", False),
+    ("SWITCH", "TO", True),
+    ("EXCHANGE", "TABLE", False),
+)
+"""The verb, the word before the other table, and whether rows move there."""
+_MOVES_OF: Final = {
+    "clickhouse": (("REPLACE", "FROM", False), ("ATTACH", "FROM", False), ("MOVE", "TABLE", True)),
+    "postgres": (("ATTACH", "PARTITION", False),),
+}
+_AFTER_MOVES: Final = frozenset(
+    {"IGNOREEXTRA", "FILLTARGET", "PARTITION", "WITH", "INCLUDING", "EXCLUDING", "WITHOUT", "FOR",
+     "DEFAULT"}
+)  # fmt: skip
+
+
+def _as_rename(form: _Form) -> _Form:
+    """``ALTER TABLE a.t SET SCHEMA b`` => ``ALTER TABLE a.t RENAME TO b.t``."""
+    if form.words[-3:-1] != ["SET", "SCHEMA"]:
+        return form
+    tokens = form.tokens
+    return form.of(tokens[:-3], "RENAME TO", tokens[-1:], ".", tokens[-4:-3])
+
+
+def _as_copy(form: _Form) -> _Form:
+    """``LOAD DATA INFILE 'path' INTO TABLE t …``, ``BULK INSERT t FROM 'path' …`` => ``COPY t FROM
+    'path'``.
+    """
+    before, into = ("FROM", "INSERT") if form.begins("BULK") else ("INFILE", "TABLE")
+    file, start = form.place(before) + 1, form.place(into) + 1
+    if max(file, start) >= len(form.tokens):
+        return form
+    name = form.tokens[start : _behind_name(form.words, start)]
+    return form.of("COPY", name, "FROM", form.tokens[file : file + 1])
+
+
+def _as_copy_of_query(form: _Form) -> _Form:
+    """``SELECT a INTO OUTFILE 'path' … FROM t``, ``SELECT a FROM t INTO OUTFILE 'path' …`` =>
+    ``COPY (SELECT a FROM t) TO 'path'``.
+    """
+    place = min(form.place("INTO OUTFILE"), form.place("INTO DUMPFILE"))
+    if place + 2 >= len(form.tokens):
+        return form
+    query = form.tokens[:place], form.tokens[form.place("FROM", place) :]
+    return form.of("COPY (", *query, ") TO", form.tokens[place + 2 : place + 3])
 
 
 def _without_format(form: _Form) -> _Form:
@@ -505,7 +569,6 @@ def _with_from(form: _Form) -> _Form:
 
 # --- the forms, in the order in which they are respelled ------------------------------------------
 
-_TSQL: Final = frozenset({"tsql", "fabric"})
 _SPARK: Final = frozenset({"databricks", "spark"})
 _SCRIPTED: Final = frozenset({"hive", "spark", "spark2", "databricks"})
 _CLONING: Final = frozenset({"bigquery", "databricks", "snowflake", "spark"})
@@ -531,8 +594,9 @@ _FORMS: Final[Sequence[_Respelling]] = (
     ("", _SPARK | {"bigquery"}, _with_selecting_pipes),
     ("", _SCRIPTED, _with_transforms),
     ("", _of("teradata"), _without_phrases),
-    _of_words(_replaced, "", _TSQL, "WITH TIES", ""),
-    _of_words(_replaced, "", _TSQL, "OPENROWSET ( BULK", "OPENROWSET ("),
+    _of_words(_replaced, "", OF_TSQL, "WITH TIES", ""),
+    _of_words(_replaced, "", OF_TSQL, "OPENROWSET ( BULK", "OPENROWSET ("),
+    ("SELECT", _ALL, _as_copy_of_query),
     ("SELECT", _ALL, _without_variables),
     ("CREATE", _CLONING, _cloned),
     ("CREATE", _of("mysql"), _without_duplicates),
@@ -545,20 +609,24 @@ _FORMS: Final[Sequence[_Respelling]] = (
     _of_words(_begun, "CREATE OR ALTER", _ALL, "CREATE OR ALTER", "CREATE OR REPLACE"),
     _of_words(_begun, "REPLACE", _ALL, "REPLACE", "INSERT"),
     ("APPLY CHANGES INTO", _ALL, _as_insert),
+    ("LOAD", _ALL, _as_copy),
+    ("BULK", _ALL, _as_copy),
     ("INSERT", _ALL, _without_format),
     ("DELETE FROM TABLE", _ALL, _without_table),
     ("UPDATE", _of("teradata"), _with_alias_before_set),
     ("UPDATE (", _ALL, _with_alias),
+    ("ALTER TABLE", _ALL, _as_moved),
+    ("ALTER TABLE", _ALL, _as_rename),
     ("ALTER TABLE", _of("clickhouse"), _as_mutation),
     ("MERGE", _of("oracle"), _with_deletion),
     _of_words(_replaced, "MERGE", _of("postgres"), "OVERRIDING SYSTEM VALUE", ""),
     _of_words(_replaced, "MERGE", _of("postgres"), "OVERRIDING USER VALUE", ""),
     _of_words(_replaced, "MERGE", _ALL, "REMOVE DUPLICATES", _UPSERT),
     _of_words(_begun, EVOLVING, _ALL, EVOLVING, "MERGE"),
-    ("", _TSQL, _with_short_output),
-    ("DELETE", _TSQL, _with_late_output),
+    ("", OF_TSQL, _with_short_output),
+    ("DELETE", OF_TSQL, _with_late_output),
     *(
-        (begin, _TSQL, respell)
+        (begin, OF_TSQL, respell)
         for respell in (_without_hints, _without_top, _spelled_out, _with_from)
         for begin in ("UPDATE", "DELETE", "INSERT", "WITH")
     ),

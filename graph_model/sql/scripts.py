@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 
 from sqlglot import Token, TokenType
 
+from graph_model.sql.names import OF_POSTGRES, OF_TSQL
 from graph_model.sql.tokens import keyword, tokenize
 
 
@@ -73,16 +74,15 @@ def pieces(text: str, dialect: str) -> Iterator[ScriptPiece]:
 def _as_sent(text: str, dialect: str) -> str:
     """The text as a client sends it: its own commands are blanks, so that places stay."""
     text = text.replace("\ufeff", " ", 1) if text.startswith("\ufeff") else text
-    if dialect in _OF_PSQL and "\\" in text:
+    if dialect in OF_POSTGRES and "\\" in text:
         return _ENDING.sub(_semicolon, _META.sub(_blank, _COPY.sub(_server_copy, text)))
     if dialect in _OF_MYSQL and "delimiter" in text.lower():
         return "".join(_with_semicolons(text.splitlines(keepends=True)))
     if dialect == "oracle":
         return _RUN.sub(_semicolon, _SQLPLUS.sub(_blank, text))
-    return _SQLCMD.sub(_blank, text) if dialect in _LOOSE and ":" in text else text
+    return _SQLCMD.sub(_blank, text) if dialect in OF_TSQL and ":" in text else text
 
 
-_OF_PSQL: Final = frozenset({"postgres", "redshift", "materialize", "risingwave"})
 _OF_MYSQL: Final = frozenset({"mysql", "doris", "starrocks", "singlestore"})
 _COPY: Final = re.compile(r"(?im)^([ \t]*)\\(copy\b[^\n]*)(\n|\Z)")
 _META: Final = re.compile(r"(?m)^[ \t]*\\[^\n]*")
@@ -164,7 +164,6 @@ _BEGINNINGS: Final = frozenset(
      "COMMIT", "ROLLBACK", "RAISERROR", "GO", "USE", "THROW", "WAITFOR", "DEALLOCATE", "CLOSE",
      "OPEN", "FETCH", "BULK", "UPDATE STATISTICS"}
 )  # fmt: skip
-_LOOSE: Final = frozenset({"tsql", "fabric"})
 _DECLARING_INSIDE: Final = frozenset(
     {"mysql", "doris", "starrocks", "bigquery", "spark", "databricks"}
 )
@@ -190,7 +189,7 @@ class _Splitter:
         self._dialect = dialect
         self._variables = variables
         self._inside = inside  # a procedure's body: EXECUTE is dynamic, BEGIN a block
-        self._loose = dialect in _LOOSE
+        self._loose = dialect in OF_TSQL
         self._making = {"CREATE", "ALTER"} if self._loose else {"CREATE"}
         self._place = 0
         self._blocks = 0
@@ -242,7 +241,7 @@ class _Splitter:
         elif label := self._label():
             self._place += label
         elif reading is not None:
-            yield from reading(self)
+            yield from reading(self) or ()
         elif word in self._making and (kind := self._created()) in _ROUTINES:
             yield from self._routine(kind)
         elif word == "CREATE" and kind == "PACKAGE":
@@ -366,7 +365,7 @@ class _Splitter:
         self._blocks += 1
         self._place += 2 if following in {"TRY", "CATCH", "ATOMIC"} else 1
 
-    def _end(self) -> Iterator[ScriptPiece]:
+    def _end(self) -> None:
         """``END``, ``END IF``, ``END LOOP label``, ``END CATCH``."""
         self._blocks = max(0, self._blocks - 1)
         self._place += 1
@@ -376,7 +375,6 @@ class _Splitter:
             self._place += self._word() in {"TRY", "CATCH"}
         else:
             self._to_end()
-        yield from ()
 
     def _start(self) -> Iterator[ScriptPiece]:
         start = self._place
@@ -389,7 +387,7 @@ class _Splitter:
         if whole and not self._blocks and not self._inside:
             yield self._piece(PieceKind.ROLLBACK, start)
 
-    def _condition(self) -> Iterator[ScriptPiece]:
+    def _condition(self) -> None:
         """IF, ELSIF, WHILE: what they ask is left out, what they guard is read."""
         self._place += 1
         if not self._loose:
@@ -405,7 +403,6 @@ class _Splitter:
             if depth <= 0 and (word in _BEGINNINGS or word == ";"):
                 break
             self._place += 1
-        yield from ()
 
     def _for(self) -> Iterator[ScriptPiece]:
         """``FOR r IN (SELECT …) LOOP``, ``FOR r AS SELECT … DO``, ``FOR SELECT … DO``: the query
@@ -424,7 +421,7 @@ class _Splitter:
         start = self._place
         if self._word() in {"WITH", *_MAIN} or self._word(-1) == "AS":
             # FOR r IN DELETE FROM t RETURNING a LOOP, FOR r AS FROM s SELECT a DO
-            self._past({"LOOP"} if self._dialect in _OF_PSQL else {"LOOP", "DO"})
+            self._past({"LOOP"} if self._dialect in OF_POSTGRES else {"LOOP", "DO"})
             end = self._place - 1
             opened = sum((keyword(t) == "(") - (keyword(t) == ")") for t in self._tokens[start:end])
             piece = self._piece(PieceKind.STATEMENT, start)
@@ -454,17 +451,15 @@ class _Splitter:
             ahead += 2
         return []
 
-    def _loop(self) -> Iterator[ScriptPiece]:
+    def _loop(self) -> None:
         self._place += 1
         self._loops.append(("LOOP", self._held))
-        yield from ()
 
-    def _for_all(self) -> Iterator[ScriptPiece]:
+    def _for_all(self) -> None:
         """``FORALL i IN 1..l.COUNT INSERT …``: its statement is read on."""
         self._variables[self._name(1)] = None
         while not self._ends() and self._word() not in {*_MAIN, "EXECUTE", ";"}:
             self._place += 1
-        yield from ()
 
     def _past(self, words: set[str]) -> None:
         """Behind the next of the words; a semicolon ends the search."""
@@ -481,18 +476,13 @@ class _Splitter:
             elif word in words or (word == ";" and depth <= 0):
                 return
 
-    def _skip_word(self) -> Iterator[ScriptPiece]:
+    def _skip_word(self) -> None:
         self._place += 1
-        yield from ()
 
-    def _exception(self) -> Iterator[ScriptPiece]:
+    def _exception(self) -> None:
         """``EXCEPTION WHEN others THEN``, and each further WHEN."""
         within = "WHEN" in {self._word(), self._word(1)}
-        self._past({"THEN"}) if within else self._skip_one()
-        yield from ()
-
-    def _skip_one(self) -> None:
-        self._place += 1
+        self._past({"THEN"}) if within else self._skip_word()
 
     def _declare(self) -> Iterator[ScriptPiece]:
         """Variables to BEGIN; a table variable of T-SQL is a temporary table of its columns."""

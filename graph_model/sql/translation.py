@@ -17,7 +17,7 @@ from sqlglot.errors import SqlglotError, TokenError
 
 from graph_model import labels
 from graph_model.errors import InvalidFields
-from graph_model.sql.names import ANY_COLUMN, DIALECTS, Leaf, SqlNames, column_text
+from graph_model.sql.names import ANY_COLUMN, DIALECTS, OF_TSQL, Leaf, SqlNames, column_text
 from graph_model.sql.parsing import on_own_stack, parse_tokens, tables
 from graph_model.sql.queries import QueryReader, Temporary
 from graph_model.sql.respelling import DynamicName
@@ -624,52 +624,6 @@ def _unload(piece: ScriptPiece, statements: Statements, dialect: str) -> Stateme
     return statements.unload(query, tokens[end + 1].text)
 
 
-def _moved(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect | None:
-    """ALTER TABLE t APPEND FROM s, s SWITCH TO t, t EXCHANGE PARTITION (…) WITH TABLE s."""
-    words = [token.text.upper() for token in piece.tokens]
-    if words[1:2] != ["TABLE"]:
-        return None
-    if words[-3:-1] == ["SET", "SCHEMA"]:
-        named = "".join(_name_of([token.text for token in piece.tokens[2:7]]))
-        old = exp.to_table(named, dialect=dialect)
-        statements.rename(old, exp.to_table(f"{piece.tokens[-1].text}.{old.name}", dialect=dialect))
-        return statements.made
-    for verb, before, backwards in (*_MOVES, *_MOVES_OF.get(dialect, ())):
-        if verb in words and before in words[words.index(verb) :]:
-            changed = "".join(token.text for token in piece.tokens[2 : words.index(verb)])
-            place = words.index(before, words.index(verb)) + 1
-            named = "".join(_until(piece.tokens[place:], _AFTER_MOVES))
-            tables = [exp.to_table(name, dialect=dialect) for name in (changed, named) if name]
-            if len(tables) == 2:
-                return statements.append(*(reversed(tables) if backwards else tables))
-    return None
-
-
-_MOVES: Final = (
-    ("APPEND", "FROM", False),
-    ("SWITCH", "TO", True),
-    ("EXCHANGE", "TABLE", False),
-)
-"""The verb, the word before the other table, and whether rows move there."""
-_MOVES_OF: Final = {
-    "clickhouse": (("REPLACE", "FROM", False), ("ATTACH", "FROM", False), ("MOVE", "TABLE", True)),
-    "postgres": (("ATTACH", "PARTITION", False),),
-}
-_AFTER_MOVES: Final = frozenset(
-    {
-        "IGNOREEXTRA",
-        "FILLTARGET",
-        "PARTITION",
-        "WITH",
-        "INCLUDING",
-        "EXCLUDING",
-        "WITHOUT",
-        "FOR",
-        "DEFAULT",
-    }
-)
-
-
 def _search_path(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect:
     """SET search_path TO etl, public."""
     del dialect
@@ -684,14 +638,6 @@ def _name_of(words: Sequence[str]) -> Iterator[str]:
         yield word
 
 
-def _until(tokens: Sequence[object], words: frozenset[str]) -> Iterator[str]:
-    for token in tokens:
-        text = str(getattr(token, "text", ""))
-        if text.upper() in words:
-            return
-        yield text
-
-
 def _inserted(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect | None:
     """INSERT INTO t EXEC p: what the procedure returns is not in this text. INSERT INTO t SELECT …
     FROM (MERGE …).
@@ -700,7 +646,7 @@ def _inserted(piece: ScriptPiece, statements: Statements, dialect: str) -> State
     if (effect := _composed(piece, words, statements, dialect)) is not None:
         return effect
     place = next((p for p, word in enumerate(words) if word in {"EXEC", "EXECUTE"}), 0)
-    if not place or dialect not in {"tsql", "fabric"} or "SELECT" in words[:place]:
+    if not place or dialect not in OF_TSQL or "SELECT" in words[:place]:
         return None
     tree = parse_tokens(
         [*piece.tokens[:place], *tokenize("VALUES (NULL)", dialect)], piece.text, dialect
@@ -722,7 +668,7 @@ def _composed(
     """
     starts = (p for p in range(len(words)) if words[p : p + 2] == ["FROM", "("])
     place = next((p + 1 for p in starts if words[p + 2 : p + 3] in _CHANGING), 0)
-    if not place or dialect not in {"tsql", "fabric"}:
+    if not place or dialect not in OF_TSQL:
         return None
     end = closing(piece.tokens, place)
     name = exp.to_identifier("changed rows", quoted=True)
@@ -737,17 +683,6 @@ def _composed(
 
 
 _CHANGING: Final = (["MERGE"], ["UPDATE"], ["DELETE"], ["INSERT"])
-
-
-def _loaded(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect | None:
-    """LOAD DATA INFILE 'path' INTO TABLE t, BULK INSERT t FROM 'path'."""
-    words = [token.text.upper() for token in piece.tokens]
-    before, into = ("FROM", "INSERT") if words[0] == "BULK" else ("INFILE", "TABLE")
-    if before not in words or into not in words:
-        return None
-    path = piece.tokens[min(words.index(before) + 1, len(words) - 1)].text
-    name = "".join(_name_of([token.text for token in piece.tokens[words.index(into) + 1 :]]))
-    return statements.loaded(path, exp.to_table(name, dialect=dialect))
 
 
 def _renamed(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect | None:
@@ -770,18 +705,6 @@ def _exchanged(piece: ScriptPiece, statements: Statements, dialect: str) -> Stat
     names = ("".join(_name_of(words[start : start + 5])) for start in (2, place))
     statements.swap(*(exp.to_table(name, dialect=dialect) for name in names))
     return statements.made
-
-
-def _exported(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect | None:
-    """SELECT a INTO OUTFILE 'path' … FROM t, SELECT a FROM t INTO OUTFILE 'path' …."""
-    words = [token.text.upper() for token in piece.tokens]
-    file = next((p for p, word in enumerate(words) if word in {"OUTFILE", "DUMPFILE"}), 0)
-    if words[file - 1 : file] != ["INTO"] or file + 1 >= len(words):
-        return None
-    rest = words.index("FROM", file) if "FROM" in words[file:] else len(words)
-    tokens = [*piece.tokens[: file - 1], *piece.tokens[rest:]]
-    query = parse_tokens(tokens, piece.text, dialect)
-    return None if query is None else statements.unload(query, piece.tokens[file + 1].text)
 
 
 def _explained(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect:
@@ -809,13 +732,9 @@ _NOT: Final = (["FALSE"], ["OFF"], ["0"])
 
 _SPECIAL: Final = {
     "EXPLAIN": _explained,
-    "SELECT": _exported,
     "UNLOAD": _unload,
-    "ALTER": _moved,
     "SET": _search_path,
     "INSERT": _inserted,
-    "LOAD": _loaded,
-    "BULK": _loaded,
     "RENAME": _renamed,
     "EXCHANGE": _exchanged,
 }

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from sqlglot import exp
 
 from graph_model import labels
-from graph_model.sql.names import SqlNames, qualified_name
+from graph_model.sql.names import OF_TSQL, SqlNames, qualified_name
 from graph_model.sql.parsing import EVOLVES
 from graph_model.sql.queries import QueryReader, Temporary, is_hash, leaves_of
 from graph_model.sql.scopes import STAR, UNSUPPORTED, Commons, FromItem, SelectScope
@@ -385,7 +385,7 @@ class Statements:
         behind = self._behind(table, returned)
         if not (into := clause.args.get("into")):
             self._reader.returned[id(node)] = Temporary(returned, behind)
-        elif self._names.dialect in _OUTPUT_INTO:
+        elif self._names.dialect in OF_TSQL:  # it sets variables elsewhere
             self._reader.reads.update(dict.fromkeys(behind))
             self._written_output(into, returned.values)
 
@@ -779,11 +779,6 @@ class Statements:
                 self._reader.reads[literal.this] = None
         self._write(self._target(node.this)[0], ())
 
-    def loaded(self, path: str, table: exp.Table) -> StatementEffect:
-        self._reader.reads[path] = None
-        self._write(self._name(table), ())
-        return self.made
-
     def unload(self, query: exp.Expr, place: str) -> StatementEffect:
         """UNLOAD ('SELECT …') TO 's3://…'."""
         relation = self._reader.query(query, None, {})
@@ -816,12 +811,6 @@ class Statements:
         if len(parts) == 1:
             parts = (*self._names.parts(old)[:-1], *parts)
         self.made.renames.append((self._name(old), qualified_name(self._names.qualified(parts))))
-
-    def append(self, target: exp.Table, source: exp.Table) -> StatementEffect:
-        """ALTER TABLE t APPEND FROM s: the rows of s are moved, by the names of its columns."""
-        relation = self._reader.query(source, None, {})
-        self._write(self._name(target), self._taken(relation))
-        return self.made
 
     def truncate(self, node: exp.TruncateTable, commons: Commons) -> None:
         """A temporary table has its columns, and nothing in them."""
@@ -860,8 +849,6 @@ class Statements:
 _TEMPORARY: Final = (exp.TemporaryProperty, exp.VolatileProperty)
 #: CREATE TABLE t (k int) SELECT id AS k, …: the columns of the query are those, or further ones.
 _COLUMNS_ADDED: Final = frozenset({"mysql", "singlestore"})
-#: RETURNING … INTO sets variables elsewhere.
-_OUTPUT_INTO: Final = frozenset({"tsql", "fabric"})
 _QUERIES: Final = (exp.Query, exp.Values, exp.Table, exp.Pivot)
 _KINDS: Final[tuple[tuple[Any, Callable[[Statements, Any, Commons], None]], ...]] = (
     (exp.Create, Statements.create),
