@@ -351,12 +351,7 @@ class _Script:
                 columns.append(SqlColumn(to, sources, kind, how, text))
             for table, path in sorted(leaves.difference(known)):
                 reader.step(len(candidates(table)))
-                opens += [
-                    SqlOpen(
-                        to, name, path, candidates(table), kind, how, text, place=places.get(to)
-                    )
-                    for name in candidates(table)
-                ]
+                opens += _opened(to, (table, path), how, text, places.get(to))
         named = {write.table for write in writes if write.table}
         starred = {table for write in writes for value in write.named for table in value.tables}
         if starred:
@@ -377,10 +372,8 @@ class _Script:
             to = column_text((write.table or "", value.name))
             for (among, path), how in () if value.tables else sorted(value.flows):
                 reader.step(len(candidates(among)))
-                kind = labels.INDIRECT if how in labels.COLUMN_INDIRECT_HOWS else labels.DIRECT
                 text = self._texts.joined(value.texts or (path,))
-                for table in candidates(among):
-                    yield SqlOpen(to, table, path, candidates(among), kind, how, text, place=place)
+                yield from _opened(to, (among, path), how, text, place)
 
     def _value(
         self,
@@ -392,8 +385,7 @@ class _Script:
         for leaf, how in value.flows:
             by_how.setdefault(how, set()).add(leaf)
         for how in sorted(by_how, key=_ORDER.index):
-            kind = labels.INDIRECT if how in labels.COLUMN_INDIRECT_HOWS else labels.DIRECT
-            key = (column_text((table, value.name)), kind, how)
+            key = (column_text((table, value.name)), labels.kind_of(how), how)
             leaves, texts = made.setdefault(key, (set(), []))
             leaves |= by_how[how]
             texts += value.texts or sorted(path for _, path in by_how[how])
@@ -454,6 +446,15 @@ class _Script:
             for value in base_table(old, self._names.columns(old)).values
         ]
         return SqlStatement((old,), (new,), tuple(columns), tuple(gaps))
+
+
+def _opened(
+    to: str | None, leaf: Leaf, how: str, text: str, place: RowPlace | None
+) -> Iterator[SqlOpen]:
+    """One for each table that the leaf may be a column of."""
+    among = candidates(leaf[0])
+    for table in among:
+        yield SqlOpen(to, table, leaf[1], among, labels.kind_of(how), how, text, place=place)
 
 
 _ORDER: Final = (*labels.DIRECT_HOWS, *labels.COLUMN_INDIRECT_HOWS)
