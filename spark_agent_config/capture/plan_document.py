@@ -391,8 +391,13 @@ class _Document:
         return self._expressions.convert(tree, resolve, subquery_output)
 
     def _resolve(self, reference: Expression, node: _Node) -> Converted:
-        """The attribute behind a column reference: the inputs', else those of an outer query."""
+        """The attribute behind a column reference: the inputs', else those of an outer query. The
+        condition of a lateral join sees the columns of its subquery too.
+        """
         number = reference.expression_id
+        for column in _outputs(_lateral(node)):
+            if column.expression_id == number:
+                return column.attribute
         at: _Node | None = node
         while at is not None and number is not None:
             inputs = _inputs(at)
@@ -419,6 +424,9 @@ class _Document:
         if plan.kind == "Generate":
             made = self._generated(node, converted)
             return (*_outputs(node.children), *made)
+        if plan.kind == "AttachDistributedSequence":
+            made = tuple(map(self._new_column, flatten(plan.expressions.get("sequenceAttr", ()))))
+            return (*made, *_outputs(node.children))
         if plan.kind == "Window":
             made = self._named(node, "windowExpressions", converted)
             return (*_outputs(node.children), *made)
@@ -528,8 +536,7 @@ class _Document:
         join_type = node.plan.fields.get("joinType")
         if object_name(join_type) in _LEFT_ONLY_JOINS:
             return node.children[0].output
-        lateral = node.subqueries[:1] if node.plan.kind == "LateralJoin" else ()
-        return _outputs((*node.children, *lateral))
+        return _outputs((*node.children, *_lateral(node)))
 
     def _remember_definition(self, node: _Node) -> None:
         number = node.plan.fields.get("id")
@@ -709,7 +716,7 @@ def _write_operation(query: CapturedQuery, child_ids: Sequence[str]) -> dict[str
 #: Fields that list an operator's output; a Hive table has its partition columns apart, a Python
 #: function with state (transformWithState) names its output as in the last one.
 _LISTS: Final = ("output", "dataCols", "partitionCols", "outputAttrs")
-_OUTPUT_FIELDS: Final = frozenset({*_LISTS, "generatorOutput", "outputColumns"})
+_OUTPUT_FIELDS: Final = frozenset({*_LISTS, "generatorOutput", "outputColumns", "sequenceAttr"})
 #: Operators whose output is named by one of their fields.
 _NAMED_FIELDS: Final = {
     "Project": "projectList",
@@ -769,6 +776,11 @@ def _skip_empty(nodes: Sequence[_Node]) -> list[_Node]:
 
 def _outputs(nodes: Sequence[_Node]) -> tuple[Column, ...]:
     return tuple(column for node in nodes for column in node.output)
+
+
+def _lateral(node: _Node) -> Sequence[_Node]:
+    """The right side of a lateral join, which is a subquery of it."""
+    return node.subqueries[:1] if node.plan.kind == "LateralJoin" else ()
 
 
 def _inputs(node: _Node) -> Mapping[int, Converted]:

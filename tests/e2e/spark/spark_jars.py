@@ -1,4 +1,4 @@
-"""The Java archives that tests add to Spark: Delta, Iceberg and Hudi, OpenLineage's client.
+"""The Java archives that tests add to Spark: Delta, Iceberg, Hudi and Avro, OpenLineage's client.
 
     python -m tests.e2e.spark.spark_jars        download those that ``make test`` needs
 
@@ -51,6 +51,15 @@ def iceberg_jar(spark: str, environment: Mapping[str, str]) -> str:
     (jar,) = [jar for jar in listed if f"iceberg-spark-runtime-{spark}_" in jar.coordinate]
     (path,) = fetch(environment, jars=[jar])
     return str(path)
+
+
+def avro_jars(spark: str, environment: Mapping[str, str]) -> list[str]:
+    """Avro for Spark ``3.5``, ``4.0``, ``4.1`` or ``4.2``, none for a newer one; as
+    :func:`paths_for` does it.
+    """
+    of_it = [jar for jar in locked(LOCK.read_text("utf-8")) if f":{spark}." in jar.coordinate]
+    jars = [jar for jar in of_it if "spark-avro" in jar.coordinate]
+    return [str(path) for path in fetch(environment, jars=jars)]
 
 
 def hudi_jar(environment: Mapping[str, str]) -> str:

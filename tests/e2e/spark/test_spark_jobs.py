@@ -14,7 +14,7 @@ from _pytest.mark import ParameterSet
 from graph_model import labels
 from graph_model.producers.spline.column_derivation import derive
 from graph_model.producers.spline.documents import read_plan
-from tests.e2e.spark.spark_jars import paths_for
+from tests.e2e.spark.spark_jars import avro_jars, paths_for
 from tests.e2e.spark.table_format_worker import EVERY, PLAIN, jobs_on, topics
 from tests.e2e.spark.test_listener import logic_of, python_of, run_worker
 from tests.e2e.spark.test_table_formats import Reports
@@ -26,7 +26,8 @@ SPARKS: Final = ("3.5", "4.0", "4.1", "4.2", "4.3")
 def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Reports:
     spark = request.param
     root = tmp_path_factory.mktemp("jobs")
-    arguments = (PLAIN, spark, EVERY, *paths_for(spark, os.environ))
+    jars = (*paths_for(spark, os.environ), *avro_jars(spark, os.environ))
+    arguments = (PLAIN, spark, EVERY, *jars)
     run_worker(
         python_of(spark), "tests.e2e.spark.table_format_worker", root, *arguments, seconds=1_500
     )

@@ -132,10 +132,11 @@ _GROUPING_MARKS: Final = frozenset({"spark_grouping_id", "_gen_grouping_pos"})
 #: User code over whole rows: any column may go into any other.
 _OPAQUE: Final = frozenset(
     {
-        "AppendColumns", "CoGroup", "DeserializeToObject", "FlatMapCoGroupsInPandas",
-        "FlatMapGroupsInPandas", "FlatMapGroupsInPandasWithState", "FlatMapGroupsInR",
-        "FlatMapGroupsInRWithArrow", "MapElements", "MapGroups", "MapInArrow", "MapInPandas",
-        "MapPartitions", "MapPartitionsInR", "MapPartitionsInRWithArrow", "PythonMapInArrow",
+        "AppendColumns", "CoGroup", "DeserializeToObject", "FlatMapCoGroupsInArrow",
+        "FlatMapCoGroupsInPandas", "FlatMapGroupsInArrow", "FlatMapGroupsInPandas",
+        "FlatMapGroupsInPandasWithState", "FlatMapGroupsInR", "FlatMapGroupsInRWithArrow",
+        "MapElements", "MapGroups", "MapInArrow", "MapInPandas", "MapPartitions",
+        "MapPartitionsInR", "MapPartitionsInRWithArrow", "PythonMapInArrow",
         "ScriptTransformation", "SerializeFromObject", "TransformWithState",
         "TransformWithStateInPandas", "TransformWithStateInPySpark",
     }

@@ -269,6 +269,42 @@ def test_a_column_that_no_round_changes_comes_from_the_first_branch_alone() -> N
     assert origins(document) == {"a": {"file:/in1#a"}}
 
 
+def test_the_condition_of_a_lateral_join_sees_the_columns_of_its_subquery() -> None:
+    """``FROM a LEFT JOIN LATERAL (SELECT b AS m FROM t) ON m > a``."""
+    made = column(9, "m")
+    subquery = [project(alias(9, "m", column(11, "b"))), relation(column(11, "b"))]
+    lateral = [node("LateralSubquery", 0, plan=subquery, outerAttrs=[], joinCond=[])]
+    joined = {
+        "class": f"{LOGICAL}.LateralJoin", "num-children": 1, "left": 0, "right": lateral,
+        "joinType": {"object": "org.apache.spark.sql.catalyst.plans.LeftOuter$"},
+        "condition": [node("GreaterThan", 2), made, column(1, "a")],
+    }  # fmt: skip
+    query = query_over(project([made]), joined, relation(column(1, "a")))
+    reads = {n: Relation((f"file:/in{n}",), "parquet", {}) for n in (1, 11)}
+
+    document = execution_plan(replace(query, relations=reads), APPLICATION)
+
+    assert origins(document) == {"m": {"file:/in11#b"}}
+    (join_,) = (o for o in operations(document).values() if o["name"] == "LateralJoin")
+    assert condition_columns(document, join_) >= {"file:/in1#a", "file:/in11#b"}
+    assert read_logic(PlanDocument(read_plan(document), "", "", "1.2")).gaps == ()
+
+
+def test_a_number_that_spark_attaches_to_each_row_is_made_of_no_column() -> None:
+    """``zipWithIndex``, and the index of pandas on Spark."""
+    number, read = column(9, "distributed_sequence_id"), column(1, "a")
+    attached = {"class": f"{LOGICAL}.AttachDistributedSequence", "num-children": 1, "child": 0}
+    query = query_over(
+        project([read], alias(10, "i", number)),
+        attached | {"sequenceAttr": [number]},
+        relation(read),
+    )
+    document = execution_plan(query, APPLICATION)
+
+    assert origins(document) == {"a": {"file:/in#a"}, "i": set()}
+    assert read_logic(PlanDocument(read_plan(document), "", "", "1.2")).gaps == ()
+
+
 def test_rows_that_spark_computed_before_the_write_are_a_gap() -> None:
     output = [[column(1, "key")], [column(2, "x")]]
     transposed = {"class": f"{LOGICAL}.Transpose", "num-children": 0, "output": output, "data": []}

@@ -1116,7 +1116,9 @@ def test_the_padding_of_char_columns_is_no_transformation() -> None:
     assert [d.expression for d in derive(built).derivations] == ["dept"]
 
 
-@pytest.mark.parametrize("name", ["MapInPandas", "TransformWithStateInPySpark"])
+@pytest.mark.parametrize(
+    "name", ["FlatMapGroupsInArrow", "MapInPandas", "TransformWithStateInPySpark"]
+)
 def test_an_opaque_operation_with_references_of_its_own_is_still_a_gap(name: str) -> None:
     plan = PlanBuilder()
     read = employees(plan)
