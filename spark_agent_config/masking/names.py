@@ -207,7 +207,7 @@ def may_be_secret(key: str) -> bool:
 
 def is_pin(key: str, value: str) -> bool:
     """Whether a text is the number that a person keeps for a card: ``{"pin": "0497"}``."""
-    return _PIN.search(key[-NAME_LENGTH:]) is not None and _OF_A_PIN.fullmatch(value) is not None
+    return _OF_A_PIN.fullmatch(value) is not None and _PIN.search(key[-NAME_LENGTH:]) is not None
 
 
 _PIN: Final = re.compile(r"(?:\A|[_.\- ])(?i:pin)\Z|(?<=[a-z])P(?:in|IN)\Z")
@@ -297,7 +297,12 @@ def may_name_secret(text: str) -> bool:
     for word in _TELLING if text.isascii() else _TELLING_ANYWHERE:
         if word in squashed:
             return True
-    return "key" in squashed and (_has_secret_key(squashed) or _KEYED.search(text) is not None)
+    if "key" in squashed and _has_secret_key(squashed):
+        return True
+    for word in _DOUBTFUL:
+        if word in squashed:
+            return _GIVEN.search(text) is not None
+    return False
 
 
 def _telling() -> tuple[str, ...]:
@@ -309,7 +314,6 @@ def _telling() -> tuple[str, ...]:
         *SECRET_FRAGMENTS, *SECRET_ENDINGS, *SECRET_WORDS, *SECRET_LAST_WORDS, _PASS,
         "cred", "jaas", "databaseur", "connectionstr",
     }  # fmt: skip
-    names |= set(RANDOM_ENDINGS)
     parameters = {f"{name}=" for name in (*SECRET_PARAMETERS, *SIGNATURE_PARAMETERS)}
     words = {word for word in names | parameters if "key" not in word}
     return tuple(sorted(word for word in words if not any(o in word for o in words if o != word)))
@@ -336,9 +340,11 @@ def _has_secret_key(squashed: str) -> bool:
     )
 
 
-# A key and a long word: tacacs_key: 8Hs…
-_KEYED: Final = re.compile(
-    r"(?i)[\w\-. ]key[\w\-]{0,12}[\"'`\]\\]{0,4}[\s=:>,]{1,12}[\"'`\\]{0,4}[\w+/\-!#^&~]{10}"
+# What names that may be secret end with, and a long word with a digit behind: tacacs_key: 8Hs…
+_DOUBTFUL: Final = ("key", "sess", "salt", "code", "verifier")
+_GIVEN: Final = re.compile(
+    r"(?i)(?:key|session|sess_?id|sid|salt|code|verifier)[\w\-]{0,12}[\"'`\]\\]{0,4}[\s=:>,]{1,12}"
+    r"[\"'`\\]{0,4}(?=[^\s\"']{0,64}[0-9])[\w+/\-!#^&~]{10}"
 )
 _WITH_KEY: Final = tuple(
     word
