@@ -9,6 +9,11 @@ test('an error says how many jobs it has, whose they are and what lies downstrea
   assert.deepEqual(factsOf(incident), ['2 jobs', 'finance, web', 'affects 14 tables, 1 job that only reads']);
 });
 
+test('an owner of any length takes one line', () => {
+  const [, owners] = factsOf({ ...incident, owners: ['x'.repeat(500)] });
+  assert.equal(owners.length, 60);
+});
+
 test('a reach that was cut is a least one, and one that was not looked for is left out', () => {
   assert.equal(factsOf({ ...incident, owners: [], readers: 0, partial: { reason: 'nodes' } }).at(-1), 'affects at least 14 tables');
   assert.deepEqual(factsOf({ ...incident, owners: [], tables: null, readers: null }), ['2 jobs']);

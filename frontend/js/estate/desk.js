@@ -125,7 +125,7 @@ function drawIncident(state, incident, placeOf) {
   const { error, first, members } = incident;
   return [
     error && error !== NO_TEXT ? data(shorten(error, 160), 'mono error-line') : element('p', { class: 'error-line' }, 'Failed without a text'),
-    element('p', { class: 'small muted' }, factsOf(incident).join(' · '), ' · since ', time(first)),
+    element('p', { class: 'small muted' }, data(factsOf(incident).join(' · ')), ' · since ', time(first)),
     folded(members.map((member) => drawMember(state, member, placeOf)), OPEN.jobs, 'job'),
   ];
 }

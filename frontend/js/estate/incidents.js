@@ -1,7 +1,7 @@
 /**
  * What needs somebody now, in words: the reply of /graph/incidents for the cards of the home page. Pure.
  */
-import { count, formatDuration, formatNumber } from '../data/format.js';
+import { count, formatDuration, formatNumber, shorten } from '../data/format.js';
 
 /** @typedef {{id: string, namespace: string, name: string}} Job */
 
@@ -11,7 +11,7 @@ import { count, formatDuration, formatNumber } from '../data/format.js';
  * @returns {string[]} the parts that are known
  */
 export function factsOf({ members, owners, tables, readers, partial }) {
-  return [count(members.length, 'job'), owners.join(', '), reachOf(tables, readers, partial)].filter(Boolean);
+  return [count(members.length, 'job'), owners.map((owner) => shorten(owner, 60)).join(', '), reachOf(tables, readers, partial)].filter(Boolean);
 }
 
 function reachOf(tables, readers, partial) {

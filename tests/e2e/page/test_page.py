@@ -1171,6 +1171,21 @@ def test_a_name_of_2000_characters_does_not_fill_the_panel_and_is_shown_when_ask
     assert whole["height"] > 10 * cut["height"]
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_names_without_a_break_scroll_no_list_sideways(page: Page, width: int) -> None:
+    long = "x" * 500
+    table = {"id": "ds_1", "uri": f"s3://lake/{long}", "label": long}
+    column = {"id": "col_1", "name": long, "dataset": table, "classifications": ["t" * 64]}
+    reply = {"items": [column], "total": 1, "next": None}
+    page.route("**/graph/columns?*", lambda route: route.fulfill(json=reply))
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto("/?view=fields")
+    wait_for(page)
+    listed = page.get_by_test_id("list-fields").get_by_role("region")
+    expect(listed).to_contain_text(long)
+    assert listed.evaluate("(part) => part.scrollWidth <= part.clientWidth")
+
+
 def test_a_uri_is_never_a_link_target(page: Page, api: FakeApi) -> None:
     api.play("hostile")
     page.goto("/?view=overview&selected=ds_" + "c" * 32)
