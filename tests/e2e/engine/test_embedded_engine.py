@@ -418,6 +418,13 @@ def test_a_traversal_that_fills_the_heap_fails_and_the_engine_lives(
     assert doors.alive()
 
 
+def test_a_loop_of_a_million_rounds_ends_and_the_read_port_answers_on(read_url: str) -> None:
+    """It was written out step by step, which no bound ended: the port answered nobody any more."""
+    with contextlib.suppress(GremlinServerError):  # on busy cores it may meet the bound of the evaluation
+        answers(read_url, "g.inject(1).fold().repeat(unfold().fold()).times(1000000).count()")
+    assert answers(read_url, "g.inject(1).count()") == [1]
+
+
 def test_no_request_takes_the_bounds_of_the_read_port_away(read_url: str) -> None:
     connections = Connections(read_url, EMBEDDED, limits=PATIENT)
     request = without("ReadBounds")
