@@ -43,7 +43,7 @@ SECRET_ENDINGS: Final = (
     "recoverycode", "otp", "totp", "otpseed", "authuserinfo", "openaikey",
     "jsessionid", "sessionsecret", "samlresponse", "samlassertion", "mfaseed", "pepper", "propskey",
     "passhash", "ntlmhash", "writekey", "securestring", "functionskey", "psk", "dbcred",
-    "psw",    "sslkey", "plaintextkey", "sensitive", "codeverifier", "securityanswer", "seedphrase",
+    "psw", "sslkey", "plaintextkey", "sensitive", "codeverifier", "securityanswer", "seedphrase",
     "recoveryphrase", "clientassertion",
 )  # fmt: skip
 # ... or as its end, unless the end is one of a word of the language (compass, bypass) ...
@@ -136,6 +136,16 @@ _KEYS_OF_THINGS: Final = (
     "query", "plan", "link", "dim", "fact", "page", "file", "column", "table", "dataset", "state",
     "content", "image", "artifact", "snapshot", "sequence", "grouping", "map", "parent", "child",
 )  # fmt: skip
+# Any other key is random, too, but a digest is secret behind these alone: surrogate keys are MD5 or
+# SHA-1 of what they stand for.
+_KEYS_OF_SECURITY: Final = (
+    "salt", "wrap", "wrapping", "wrapped", "encrypt", "encrypting", "encryption", "decrypt",
+    "decryption", "cipher", "crypto", "kek", "dek", "cmk", "kms", "seal", "unseal", "sign",
+    "signing", "signature", "master", "root", "shared", "preshared", "private", "secret", "hmac",
+    "mac", "aes", "rsa", "fernet", "tacacs", "radius", "snmp", "ipsec", "vpn", "wifi", "wpa", "tls",
+    "envelope", "security", "auth", "access", "admin", "license", "licence", "webhook", "deploy",
+    "derivation", "recovery", "vault", "transit", "backup",
+)  # fmt: skip
 # … and words behind a name that leave it one: token_v2, dbPwdNew, auth_string.
 QUALIFIERS: Final = (
     "prod", "production", "dev", "test", "testing", "stage", "staging", "stg", "uat", "qa", "live",
@@ -203,6 +213,15 @@ def may_be_secret(key: str) -> bool:
         return True
     thing = squashed.removesuffix("key")
     return thing not in ("", squashed) and not thing.endswith(_KEYS_OF_THINGS)
+
+
+@lru_cache(maxsize=8192)
+def may_be_digest(key: str) -> bool:
+    """Whether what ``may_be_secret`` takes for a secret is none where it is a digest:
+    ``device_key`` is a surrogate key then, ``wrapping_key`` stays a secret.
+    """
+    thing = squash(_QUALIFIED.sub("", key[:NAME_LENGTH])).removesuffix("key")
+    return not thing.endswith((*RANDOM_ENDINGS, *_KEYS_OF_SECURITY))
 
 
 def is_pin(key: str, value: str) -> bool:

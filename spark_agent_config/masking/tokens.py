@@ -17,7 +17,7 @@ from functools import lru_cache
 from operator import add
 from typing import Final
 
-from spark_agent_config.masking.names import may_be_secret
+from spark_agent_config.masking.names import may_be_digest, may_be_secret
 
 # --- words that are random -----------------------------------------------------------------------
 
@@ -69,15 +69,20 @@ def is_random(word: str) -> bool:
 
 def is_random_secret(name: str, value: str) -> bool:
     """Whether a name is that of a secret where its value is random, and this value is:
-    ``salt_key=8Hs…``; a UUID, a place and a number are none, a long hexadecimal number is.
+    ``salt_key=8Hs…``; a UUID, a place and a number are none, a long hexadecimal number is,
+    but for the digest of a ``device_key``.
     """
     if not may_be_secret(name) or _OF_A_VALUE.fullmatch(value) is None:
+        return False
+    if _DIGEST_OF_A_KEY.fullmatch(value) is not None and may_be_digest(name):
         return False
     return _RANDOM_DIGITS.fullmatch(value) is not None or is_issued(value) or is_random(value)
 
 
 # … no ARN, no path
 _OF_A_VALUE: Final = re.compile(r"(?!arn:)(?!(?:[^/]{0,256}/)?[a-z]{3,64}(?:/|\Z))[^\s:]{10,256}")
+# MD5, SHA-1
+_DIGEST_OF_A_KEY: Final = re.compile(r"(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{40})")
 _RANDOM_DIGITS: Final = re.compile(r"(?i)(?=[0-9]{0,64}[a-f])[0-9a-f]{20,128}")
 
 

@@ -419,8 +419,10 @@ def test_a_traversal_that_fills_the_heap_fails_and_the_engine_lives(
 
 
 def test_a_loop_of_a_million_rounds_ends_and_the_read_port_answers_on(read_url: str) -> None:
-    """It was written out step by step, which no bound ended: the port answered nobody any more."""
-    with contextlib.suppress(GremlinServerError):  # on busy cores it may meet the bound of the evaluation
+    """It was written out step by step, which no bound ended: the port answered nobody any more.
+    On busy cores it may meet the bound of an evaluation.
+    """
+    with contextlib.suppress(GremlinServerError):
         answers(read_url, "g.inject(1).fold().repeat(unfold().fold()).times(1000000).count()")
     assert answers(read_url, "g.inject(1).count()") == [1]
 
