@@ -67,6 +67,7 @@ class KeyboardReader(Reader):
 
     def press(self, target: Locator) -> None:
         expect(target).to_be_visible(timeout=_TIMEOUT)
+        wait_for(self.page)  # what comes later may stand before what Tab has reached
         self._reach(target)
         box = target.get_attribute("type") == "checkbox"
         self.page.keyboard.press("Space" if box else "Enter")
