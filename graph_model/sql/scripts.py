@@ -313,7 +313,7 @@ class _Splitter:
         self._to_end()
         piece = self._piece(PieceKind.STATEMENT, start)
         names = self._filled(start) if keyword(piece.tokens[0]) in {"SELECT", "WITH"} else []
-        known = bool(names) and all(n[0] == "@" or n in self._variables for n in names)
+        known = bool(names) and all(n.startswith("@") or n in self._variables for n in names)
         query = next(self._numbers) if known else 0
         yield piece._replace(query=query)
         self._hold(names, query)
