@@ -172,6 +172,10 @@ _WITH_BLOCKS: Final = frozenset({"oracle", "snowflake"})  # DECLARE … BEGIN, i
 _LABELLED: Final = frozenset({"LOOP", "WHILE", "REPEAT", "FOR", "BEGIN"})
 _ENDINGS: Final = {"LOOP": "LOOP", "DO": "FOR"}  # FOR … LOOP … END LOOP, FOR … DO … END FOR
 _MOST_LOOPS: Final = 100  # one within another; no row is known in deeper ones
+_CURSOR_OPTIONS: Final = frozenset(
+    {"LOCAL", "GLOBAL", "FORWARD_ONLY", "SCROLL", "STATIC", "KEYSET", "DYNAMIC", "FAST_FORWARD",
+     "READ_ONLY", "SCROLL_LOCKS", "OPTIMISTIC", "TYPE_WARNING"}
+)  # fmt: skip
 _INTO: Final = frozenset({"INTO", "BULK COLLECT INTO"})
 _BEFORE_VARIABLES: Final = frozenset({"strict", ":", "@"})
 
@@ -489,7 +493,7 @@ class _Splitter:
         in_block = self._inside or self._dialect in _WITH_BLOCKS
         alone = self._loose or self._dialect in _DECLARING_INSIDE or not in_block
         if alone and "CURSOR" in {self._word(2), self._word(3), self._word(4)}:
-            yield from self._cursor(self._name(1))
+            yield from self._cursor(self._name(1 + (self._word(1) == "@")))
             return
         if self._loose:
             start = self._place
@@ -523,13 +527,30 @@ class _Splitter:
         """``CURSOR c IS SELECT …``, ``DECLARE c CURSOR FOR SELECT …``, ``OPEN c FOR SELECT …``: the
         query reads, and FETCH puts its rows into variables.
         """
-        self._past({"FOR", "IS"})
-        if self._word(-1) == ";":
-            self._place -= 1
-        elif self._word() in {"SELECT", "WITH", "("}:
+        self._cursors.pop(name, None)
+        if self._to_query() and self._word() in {"SELECT", "WITH", "("}:
             number = self._cursors[name] = next(self._numbers)
             for piece in self._statement():
                 yield piece._replace(query=number)
+
+    def _to_query(self) -> bool:
+        """Behind FOR or IS; False where the cursor has no query: ``DECLARE @c CURSOR`` of T-SQL ends
+        behind its options.
+        """
+        depth, options = 0, False
+        while not self._ends() and (depth > 0 or self._word() != ";"):
+            word = self._word()
+            depth += (word == "(") - (word == ")")
+            if depth <= 0 and word in {"FOR", "IS"}:
+                self._place += 1
+                return True
+            if self._loose and options and word not in _CURSOR_OPTIONS:
+                if word not in _BEGINNINGS:  # DECLARE @c CURSOR, @n int
+                    self._to_end()
+                return False
+            options = options or word == "CURSOR"
+            self._place += 1
+        return False
 
     def _let(self) -> Iterator[ScriptPiece]:
         """``LET c CURSOR FOR SELECT …``; other variables are left out."""
@@ -541,10 +562,11 @@ class _Splitter:
     def _open(self) -> Iterator[ScriptPiece]:
         """``OPEN c FOR SELECT …``; ``OPEN c`` and ``OPEN c(3)`` are left out."""
         start = self._place
-        if "FOR" not in {self._word(2), self._word(4)}:  # OPEN c NO SCROLL FOR …
+        words = [self._word(2), self._word(3), self._word(4)]  # OPEN c NO SCROLL FOR, OPEN :c FOR
+        if "FOR" not in words or ";" in words[: words.index("FOR")]:
             self._to_end()
             return
-        yield from self._cursor(self._name(1))
+        yield from self._cursor(self._name(1 + (self._word(1) == ":")))
         if self._word() != ";":  # FOR EXECUTE …, FOR 'SELECT …'
             self._to_end()
             yield self._piece(PieceKind.DYNAMIC, start)
@@ -585,6 +607,9 @@ class _Splitter:
 
     def _set(self) -> Iterator[ScriptPiece]:
         """``SET search_path TO …`` is read, other settings and variables are not."""
+        if self._loose and self._word(4) == "CURSOR":  # SET @c = CURSOR FOR SELECT …
+            yield from self._cursor(self._name(2))
+            return
         start = self._place
         self._to_end()
         setting = [token.text.upper() for token in self._tokens[start + 1 : start + 2]]
