@@ -30,6 +30,7 @@ DIALECTS: Final[Mapping[str, str]] = {
 }
 """What a caller may say => sqlglot's name."""
 OF_TSQL: Final = frozenset({"tsql", "fabric"})
+OF_MYSQL: Final = frozenset({"mysql", "doris", "starrocks", "singlestore"})
 OF_POSTGRES: Final = frozenset({"postgres", "redshift", "materialize", "risingwave"})
 
 _KEEP: Final = str

@@ -132,6 +132,9 @@ class QueryReader(NameReader):
             return None
         return FromItem((name,), self._used(held[0], frame))
 
+    def is_held(self, name: str) -> bool:
+        return self._held(name.lower()) is not None
+
     def value_variable(self, name: str, frame: SelectScope) -> ColumnValue:
         held = self._held(name.lower())
         values = held[0].relation.values if held is not None else ()

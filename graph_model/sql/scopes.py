@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from sqlglot import exp
 
 from graph_model import labels
-from graph_model.sql.names import ANY_COLUMN, Parts, SqlNames
+from graph_model.sql.names import ANY_COLUMN, OF_MYSQL, Parts, SqlNames
 from graph_model.sql.values import (
     ColumnValue,
     Influences,
@@ -184,6 +184,10 @@ class NameReader:
         """What ``r`` holds in ``FOR r IN SELECT … LOOP``: a row of the query, where it is known."""
         raise NotImplementedError
 
+    def is_held(self, name: str) -> bool:
+        """Whether it is known what the variable holds."""
+        raise NotImplementedError
+
     def value_variable(self, name: str, frame: SelectScope) -> ColumnValue:
         """What ``v`` holds behind ``FETCH c INTO v``; without flows where that is not known."""
         raise NotImplementedError
@@ -281,6 +285,8 @@ class NameReader:
         self.step(len(frame.sources) // 8)
         if (shared := frame.shared.get(name.lower())) is not None:
             return shared
+        if self._dialect in OF_MYSQL and self.is_held(name):
+            return self.value_variable(name, frame)  # a variable hides columns there
         definite = [v for s in frame.sources if (v := s.relation.definite(name)) is not None]
         if len({value.flows for value in definite}) == 1:
             return definite[0]
@@ -293,7 +299,7 @@ class NameReader:
         if alias is not None and usable and not _uses(alias, name):
             return alias  # else the table has the name: upper(name) AS name
         if name.lower() in self._variables:
-            return self.value_variable(name, frame)
+            return self._of_variable(name, frame)
         if not opened or name.lower() in _NO_COLUMNS:
             return None
         outside = self._outside(name, frame)
@@ -301,6 +307,20 @@ class NameReader:
             made = self._candidates(name, [*opened, *outside])
             return ColumnValue(name) if outside else made
         return self.of_source(opened[0], name)
+
+    def _of_variable(self, name: str, frame: SelectScope) -> ColumnValue:
+        """A column hides a variable: where a table may have one, nobody can tell which is meant."""
+        at: SelectScope | None = frame if self.is_held(name) else None
+        while at is not None:
+            for source in at.sources:
+                if (known := source.relation.definite(name)) is not None:
+                    return known
+                if source.relation.is_open and source.name[-1:] not in {("DUAL",), ("dual",)}:
+                    table = ".".join(source.name) or "a subquery"
+                    self.gap(UNRESOLVED, f"{name}: a variable, or a column of {table}")
+                    return ColumnValue(name)
+            at = at.parent
+        return self.value_variable(name, frame)
 
     @staticmethod
     def _outside(name: str, frame: SelectScope) -> list[FromItem]:

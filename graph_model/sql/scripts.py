@@ -14,13 +14,14 @@ import re
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from itertools import count
+from itertools import count, pairwise
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from sqlglot import Token, TokenType
 
-from graph_model.sql.names import OF_POSTGRES, OF_TSQL
+from graph_model.sql.holdings import NOTHING, HeldRow, Holdings
+from graph_model.sql.names import OF_MYSQL, OF_POSTGRES, OF_TSQL
 from graph_model.sql.tokens import keyword, tokenize
 
 
@@ -33,13 +34,6 @@ class PieceKind(Enum):
     BEGIN = "begin"  # of a transaction
     ROLLBACK = "rollback"  # of a whole transaction, in no block
     FOREIGN = "foreign"  # a procedure in another language
-
-
-class HeldRow(NamedTuple):
-    """What a variable holds: a row of the query of that number, or the value at a place of it."""
-
-    query: int
-    place: int | None = None
 
 
 class ScriptPiece(NamedTuple):
@@ -76,14 +70,13 @@ def _as_sent(text: str, dialect: str) -> str:
     text = text.replace("\ufeff", " ", 1) if text.startswith("\ufeff") else text
     if dialect in OF_POSTGRES and "\\" in text:
         return _ENDING.sub(_semicolon, _META.sub(_blank, _COPY.sub(_server_copy, text)))
-    if dialect in _OF_MYSQL and "delimiter" in text.lower():
+    if dialect in OF_MYSQL and "delimiter" in text.lower():
         return "".join(_with_semicolons(text.splitlines(keepends=True)))
     if dialect == "oracle":
         return _RUN.sub(_semicolon, _SQLPLUS.sub(_blank, text))
     return _SQLCMD.sub(_blank, text) if dialect in OF_TSQL and ":" in text else text
 
 
-_OF_MYSQL: Final = frozenset({"mysql", "doris", "starrocks", "singlestore"})
 _COPY: Final = re.compile(r"(?im)^([ \t]*)\\(copy\b[^\n]*)(\n|\Z)")
 _META: Final = re.compile(r"(?m)^[ \t]*\\[^\n]*")
 _ENDING: Final = re.compile(r"(?<=\s)\\(?:g|gx|gset|gexec|gdesc|watch|crosstabview)\b[^\n]*")
@@ -140,6 +133,15 @@ _BEFORE_KINDS: Final = frozenset(
 )
 _RUN_LATER: Final = frozenset({"TASK", "PIPE"})
 _WRITING: Final = frozenset({"BEGIN", "INSERT", "UPDATE", "DELETE", "MERGE"})
+_NAMED_ENDINGS: Final = frozenset({"IF", "LOOP", "CASE", "WHILE", "FOR", "REPEAT"})
+#: Statements that may fill any variable that they name.
+_FILLING: Final = frozenset({"CALL", "EXEC", "EXECUTE", "GET", "PERFORM"})
+_GIVEN_BACK: Final = frozenset({"OUTPUT", "OUT"})
+_MAKING: Final = frozenset(
+    {"CREATE", "ALTER", "DROP", "TRUNCATE", "USE", "COPY", "UNLOAD", ";", *_SUBPROGRAMS}
+)
+_COMPARING: Final = frozenset({"<=", ">=", "!=", "=="})
+_BEFORE_CONDITIONS: Final = frozenset({"WHERE", "AND", "OR", "ON", "NOT", "WHEN", "(", "HAVING"})
 #: Variables that a routine has without declaring them.
 _OF_ROUTINES: Final[Mapping[str, None]] = dict.fromkeys(
     ("sqlerrm", "sqlstate", "sqlcode", "found", "tg_op", "new", "old")
@@ -171,7 +173,6 @@ _DECLARING_WITHOUT_A_WORD: Final = frozenset({"oracle"})
 _WITH_BLOCKS: Final = frozenset({"oracle", "snowflake"})  # DECLARE … BEGIN, in no procedure
 _LABELLED: Final = frozenset({"LOOP", "WHILE", "REPEAT", "FOR", "BEGIN"})
 _ENDINGS: Final = {"LOOP": "LOOP", "DO": "FOR"}  # FOR … LOOP … END LOOP, FOR … DO … END FOR
-_MOST_LOOPS: Final = 100  # one within another; no row is known in deeper ones
 _CURSOR_OPTIONS: Final = frozenset(
     {"LOCAL", "GLOBAL", "FORWARD_ONLY", "SCROLL", "STATIC", "KEYSET", "DYNAMIC", "FAST_FORWARD",
      "READ_ONLY", "SCROLL_LOCKS", "OPTIMISTIC", "TYPE_WARNING"}
@@ -198,10 +199,9 @@ class _Splitter:
         self._place = 0
         self._blocks = 0
         self._numbers = numbers  # of the loops of the whole text
-        self._cursors: dict[str, int] = {}  # the numbers of their queries
-        self._held: ChainMap[str, HeldRow | None] = ChainMap()  # a map for each loop
-        # What END names, and what variables hold around the loop.
-        self._loops: list[tuple[str, ChainMap[str, HeldRow | None]]] = []
+        self._held = Holdings()  # of cursors, too: "cursor c"
+        self._packaged: Mapping[str, HeldRow | None] = {}  # the cursors of a package
+        self._tried: set[str] = set()  # what BEGIN TRY … END TRY filled
 
     # --- reading tokens --------------------------------------------------------------------------
 
@@ -229,9 +229,12 @@ class _Splitter:
 
     def pieces(self) -> Iterator[ScriptPiece]:
         while not self._ends():
-            before = self._place
+            before, depth, word = self._place, self._held.depth, self._word()
+            self._held.proceed(word)
             yield from self._next()
             self._assigned(before)
+            if word not in {";", "ELSE"} and self._held.depth <= depth:
+                self._held.end_statement()
             if self._place == before:
                 self._place += 1
 
@@ -240,6 +243,10 @@ class _Splitter:
         reading = _READINGS.get(word)
         if word in {";", "GO", ")", "/"}:  # the last of SQL*Plus
             self._place += 1
+            if word == "GO":  # variables end there, cursors do not
+                cursors = {n: row for n, row in self._held.items() if n.startswith("cursor ")}
+                self._held = Holdings()
+                self._held.update(cursors)
             if word == "GO" and self._word().isdecimal():  # GO 5: five times
                 self._place += 1
         elif label := self._label():
@@ -262,19 +269,60 @@ class _Splitter:
             yield from self._statement()
 
     def _assigned(self, start: int) -> None:
-        """``r := x``, ``EXECUTE … INTO r``: nothing is known of what it holds now. ``FETCH c INTO
-        r``: a row of its cursor.
+        """What a statement that was read fills: ``FETCH c INTO r`` with a row of its cursor,
+        ``r := 1`` with nothing; of what else may fill a variable, nobody can tell what it is.
         """
-        words = [token.text.upper() for token in self._tokens[start : self._place]]
-        if words[1:2] == [":="]:
-            self._hold([words[0].lower()], 0)
-        elif words[:1] in (["FETCH"], ["EXECUTE"]):
+        tokens = self._tokens[start : self._place]
+        words = [token.text.upper() for token in tokens]
+        first = words[0] if words else ""
+        if first == "FETCH":
             place = self._into(start) - start
-            cursor = self._cursors.get(words[place - 1].lower(), 0) if words[0] == "FETCH" else 0
-            self._hold(self._filled(start), cursor)
+            cursor = self._held.get(f"cursor {words[place - 1].lower()}")
+            self._hold(self._filled(start), cursor.query if cursor is not None else 0)
+        elif first in _FILLING:
+            if first in {"EXEC", "EXECUTE"} and self._loose and not _GIVEN_BACK & set(words):
+                self._forget(self._assigned_by(tokens[:4]))
+            else:
+                self._forget(_mentioned(tokens))
+        elif first in {"SET", "LET"} or words[1:2] in ([":="], ["="]):
+            names = self._assigned_by(tokens)
+            constant = len(names) == 1 and _is_constant(tokens[words.index(_sign(words)) + 1 :])
+            bracketed = "(" in words[1:3]  # SET VAR (a, b) = …
+            for name in _mentioned(tokens) if bracketed else names:
+                self._held.fill(name, NOTHING if constant and not bracketed else None)
+        elif first in _MAIN or first in {"WITH", "DECLARE"}:
+            self._forget(self._assigned_by(tokens))
+            if "RETURNING" in words:
+                self._forget(self._filled(start + words.index("RETURNING")))
+        elif first not in _READINGS and first not in _WITHOUT and first not in _MAKING:
+            self._forget(_mentioned(tokens))
+
+    def _forget(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name in self._held or name in self._variables or name.startswith("@"):
+                self._held.fill(name, None)
+
+    def _assigned_by(self, tokens: Sequence[Token]) -> list[str]:
+        """``SELECT @a = b, @c += d``, ``v := 3``, ``SET v = 0, r.a = 1`` => @a, @c, v, r."""
+        names: list[str] = []
+        sets = keyword(tokens[0]) == "SET" if tokens else False
+        for at, token in enumerate(tokens):
+            if not token.text.endswith("=") or token.text in _COMPARING or not at:
+                continue
+            start = at - 1
+            while start > 1 and (tokens[start - 1].text == "." or tokens[start - 1].text == "]"):
+                start -= 2
+            variable = start > 0 and tokens[start - 1].text == "@"
+            before = keyword(tokens[start - 1 - variable]) if start > variable else ""
+            plain = token.text == ":=" or at == 1 or sets
+            if plain or (variable and before not in _BEFORE_CONDITIONS):
+                names.append("@" * variable + tokens[start].text.lower())
+        return names
 
     def _filled(self, start: int) -> list[str]:
-        """The variables behind INTO: ``INTO STRICT a, :b, @c`` => a, b, @c."""
+        """The variables behind INTO: ``INTO STRICT a, :b, @c`` => a, b, @c. Of ``INTO r.a, b``
+        nobody can tell what r and b hold: they are forgotten, and no names are given.
+        """
         names: list[str] = []
         prefix, expected = "", True
         for token in self._tokens[self._into(start) + 1 : self._place]:
@@ -286,6 +334,10 @@ class _Splitter:
             elif expected:
                 names.append(prefix + word)
                 prefix, expected = "", False
+            elif word in {".", "[", "("}:
+                tokens = self._tokens[self._into(start) + 1 : self._place]
+                self._forget(_mentioned(tokens))
+                return []
             else:
                 break
         return names
@@ -300,7 +352,8 @@ class _Splitter:
         nothing is known.
         """
         for place, name in enumerate(names):
-            self._held[name] = HeldRow(query, place if len(names) > 1 else None) if query else None
+            row = HeldRow(query, place if len(names) > 1 else None) if query else None
+            self._held.fill(name, row)
 
     def _label(self) -> int:
         """How many tokens a label before a loop or block has: ``again: LOOP``, ``<<again>>``."""
@@ -367,14 +420,18 @@ class _Splitter:
                 yield self._piece(PieceKind.BEGIN, start)
             return
         self._blocks += 1
+        self._held.open("", certain=following != "CATCH")
+        for name in self._tried if following == "CATCH" else ():
+            self._held.fill(name, NOTHING)  # what it held where the error came
         self._place += 2 if following in {"TRY", "CATCH", "ATOMIC"} else 1
 
     def _end(self) -> None:
         """``END``, ``END IF``, ``END LOOP label``, ``END CATCH``."""
         self._blocks = max(0, self._blocks - 1)
         self._place += 1
-        if self._loops and self._word() == self._loops[-1][0]:
-            _, self._held = self._loops.pop()
+        ending = self._word() if self._word() in _NAMED_ENDINGS and not self._loose else ""
+        filled = self._held.close(ending, keeps=self._dialect in OF_POSTGRES)
+        self._tried = filled if self._word() == "TRY" else set()
         if self._loose:
             self._place += self._word() in {"TRY", "CATCH"}
         else:
@@ -393,12 +450,16 @@ class _Splitter:
 
     def _condition(self) -> None:
         """IF, ELSIF, WHILE: what they ask is left out, what they guard is read."""
+        word = self._word()
         self._place += 1
         if not self._loose:
             self._past({"THEN", "LOOP", "DO"})
-            if self._word(-1) == "LOOP":
-                self._loops.append(("LOOP", self._held))
+            if word in {"ELSIF", "ELSEIF"}:
+                self._held.other()
+            else:
+                self._held.open("LOOP" if self._word(-1) == "LOOP" else word)
             return
+        self._held.open(f"one {word}")
         depth = 0
         self._blocks += 1  # one guarded statement is no plain statement of the script
         while not self._ends():
@@ -435,14 +496,13 @@ class _Splitter:
             self._past({"LOOP", "DO"})
             yield self._piece(PieceKind.DYNAMIC, start)
         else:
-            number = self._cursors.get(self._word().lower(), number)  # FOR r IN c LOOP
+            cursor = self._held.get(f"cursor {self._word().lower()}", NOTHING)  # FOR r IN c LOOP
+            number = cursor.query if cursor is not None else 0
             self._past({"LOOP", "DO"})
         ending = _ENDINGS.get(self._word(-1))
         if ending is not None:
-            self._loops.append((ending, self._held))
-            known = len(self._loops) <= _MOST_LOOPS
-            self._held = self._held.new_child() if known else ChainMap()
-            self._hold(names or [""], number if known else 0)
+            self._held.open(ending, names or [""])
+            self._hold(names or [""], number)
 
     def _row_names(self) -> list[str]:
         """``FOR r IN …``, ``FOR r AS …``, ``FOR a, b IN …``; [] where the row has no name."""
@@ -457,7 +517,7 @@ class _Splitter:
 
     def _loop(self) -> None:
         self._place += 1
-        self._loops.append(("LOOP", self._held))
+        self._held.open("LOOP")
 
     def _for_all(self) -> None:
         """``FORALL i IN 1..l.COUNT INSERT …``: its statement is read on."""
@@ -483,8 +543,19 @@ class _Splitter:
     def _skip_word(self) -> None:
         self._place += 1
 
+    def _else(self) -> None:
+        self._place += 1
+        branch = self._held.innermost
+        if branch is not None and (branch.is_else or not self._loose):
+            self._held.other()
+
     def _exception(self) -> None:
         """``EXCEPTION WHEN others THEN``, and each further WHEN."""
+        branch = self._held.innermost
+        if self._word() == "WHEN" and branch is not None and branch.ending == "CASE":
+            self._held.other()
+        else:
+            self._held.handle()
         within = "WHEN" in {self._word(), self._word(1)}
         self._past({"THEN"}) if within else self._skip_word()
 
@@ -521,21 +592,22 @@ class _Splitter:
                 yield from self._cursor(name)
             self._to_end()
             self._place += 1
-        self._hold(sorted(named), 0)
+        self._forget(name for name in sorted(named) if name in self._held)
 
     def _cursor(self, name: str) -> Iterator[ScriptPiece]:
         """``CURSOR c IS SELECT …``, ``DECLARE c CURSOR FOR SELECT …``, ``OPEN c FOR SELECT …``: the
         query reads, and FETCH puts its rows into variables.
         """
-        self._cursors.pop(name, None)
+        self._held.fill(f"cursor {name}", None)
         if self._to_query() and self._word() in {"SELECT", "WITH", "("}:
-            number = self._cursors[name] = next(self._numbers)
+            number = next(self._numbers)
+            self._held.fill(f"cursor {name}", HeldRow(number))
             for piece in self._statement():
                 yield piece._replace(query=number)
 
     def _to_query(self) -> bool:
-        """Behind FOR or IS; False where the cursor has no query: ``DECLARE @c CURSOR`` of T-SQL ends
-        behind its options.
+        """Behind FOR or IS; False where the cursor has no query: ``DECLARE @c CURSOR`` of T-SQL
+        ends behind its options.
         """
         depth, options = 0, False
         while not self._ends() and (depth > 0 or self._word() != ";"):
@@ -642,7 +714,8 @@ class _Splitter:
             self._to_end()
             return
         self._inside = True
-        self._loops, self._held = [], ChainMap()
+        self._held = Holdings()
+        self._held.update({n: c for n, c in self._packaged.items() if n[7:] not in names})
         self._variables.update({**names, **_OF_ROUTINES})
         if self._dialect in _DECLARING_WITHOUT_A_WORD and self._word() != "BEGIN":
             yield from self._declared()
@@ -654,6 +727,7 @@ class _Splitter:
         self._place += 1
         self._inside = True
         yield from self._declared()
+        self._packaged = {n: row for n, row in self._held.items() if n.startswith("cursor ")}
 
     def _is_in_head(self) -> bool:
         """Before AS; ``EXECUTE AS CALLER`` is within. One statement may follow FOR EACH ROW."""
@@ -759,6 +833,25 @@ class _Taken:
         return word == "UPDATE" and after == "("
 
 
+def _mentioned(tokens: Sequence[Token]) -> set[str]:
+    """The names that stand in a statement, of variables and of cursors, among others."""
+    names = {token.text.lower() for token in tokens}
+    at = {f"@{after.text.lower()}" for token, after in pairwise(tokens) if token.text == "@"}
+    return names | at | {f"cursor {name}" for name in names}
+
+
+def _sign(words: Sequence[str]) -> str:
+    return next((word for word in words if word in {":=", "="}), words[-1])
+
+
+def _is_constant(tokens: Sequence[Token]) -> bool:
+    return all(
+        token.token_type in {TokenType.NUMBER, TokenType.STRING, TokenType.DASH, TokenType.NULL,
+                             TokenType.TRUE, TokenType.FALSE}
+        for token in tokens
+    )  # fmt: skip
+
+
 _DROPPED: Final = frozenset(
     {"TABLE", "VIEW", "INDEX", "PROCEDURE", "PROC", "FUNCTION", "TRIGGER", "SCHEMA", "SYNONYM"}
 )
@@ -789,7 +882,7 @@ _READINGS: Final = {
     "FOREACH": _Splitter._for,
     "FORALL": _Splitter._for_all,
     "CASE": _Splitter._condition,
-    "ELSE": _Splitter._skip_word,
+    "ELSE": _Splitter._else,
     "THEN": _Splitter._skip_word,
     "LOOP": _Splitter._loop,
     "REPEAT": _Splitter._skip_word,

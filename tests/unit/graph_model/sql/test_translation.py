@@ -276,15 +276,15 @@ def test_a_text_has_a_bound_for_all_its_statements_together(
     assert set(codes(statements)) == {LARGE}
 
 
-def test_the_rows_of_a_hundred_loops_in_one_another_are_known() -> None:
+def test_the_rows_of_199_loops_in_one_block_are_known() -> None:
     def sources(depth: int) -> list[tuple[str, ...]]:
         loops = "".join(f"for r{n} in select a from s{n} loop " for n in range(depth))
         text = f"do $$ begin {loops} insert into u (a) values (r7.a); {'end loop; ' * depth} end $$"
         statements = translate(text, "postgres")
         return [column.sources for made in statements for column in made.columns if made.writes]
 
-    assert sources(100) == [("s7#a",)]
-    assert sources(101) == []
+    assert sources(199) == [("s7#a",)]
+    assert sources(200) == []
 
 
 @pytest.mark.parametrize(
