@@ -7,6 +7,7 @@ In reading order:
 
 ``translation``  :func:`translate`: a text -> its statements; temporary tables and renames folded
 ``scripts``      a text cut into statements, through procedures and their control flow
+``holdings``     what variables and cursors of a procedure hold, through its branches
 ``tokens``       the words of a text, and the normal text of a statement
 ``respelling``   forms that sqlglot does not read, in ones that it reads
 ``parsing``      tokens -> one statement, in a bounded number of steps; tables of an unreadable one

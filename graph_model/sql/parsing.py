@@ -29,6 +29,7 @@ from sqlglot.dialects.dialect import Dialect
 
 from graph_model.sql.names import SqlNames
 from graph_model.sql.respelling import EVOLVING, respelled
+from graph_model.sql.scopes import StatementTooLarge
 from graph_model.sql.tokens import Word, keyword, keywords
 
 # Its warnings quote statements, literals included.
@@ -37,6 +38,7 @@ logging.getLogger("sqlglot").setLevel(logging.ERROR)
 _LOOKS_PER_TOKEN: Final = 200  # real queries take ten to thirty
 _TOKENS_OF_A_SHORT_QUERY: Final = 50
 _MOST_CALLS_ON_CALLS: Final = 200  # f(a).g(b).h(c): the parser copies what stands before each dot
+_MOST_SELECTING_PIPES: Final = 50  # |> SELECT …: the parser copies all the pipes before
 _MOST_JOINED_ARRAYS: Final = 1_000  # ARRAY JOIN a, b: the parser numbers all of them for each
 
 
@@ -95,6 +97,8 @@ _DEFINING: Final = frozenset({"CREATE", "ALTER", "DROP", "MSCK", "SHOW", "DESCRI
 def _parsed(tokens: Sequence[Token], text: str, dialect: str) -> list[exp.Expr | None]:
     if _calls_on_calls(tokens) > _MOST_CALLS_ON_CALLS:
         raise RuntimeError("too many calls on the values of calls")
+    if _selecting_pipes(tokens) > _MOST_SELECTING_PIPES:
+        raise StatementTooLarge
     if dialect == "clickhouse" and _joined_arrays(tokens) > _MOST_JOINED_ARRAYS:
         raise RuntimeError("too many arrays joined")
     looks = _Looks(_LOOKS_PER_TOKEN * (len(tokens) + _TOKENS_OF_A_SHORT_QUERY))
@@ -108,6 +112,14 @@ def _calls_on_calls(tokens: Sequence[Token]) -> int:
         token.text == "." and tokens[place - 1].text in {")", "]"} and tokens[place + 2].text == "("
         for place, token in enumerate(tokens[:-2])
         if place
+    )
+
+
+def _selecting_pipes(tokens: Sequence[Token]) -> int:
+    """The number of ``|> SELECT``, which SET, DROP and RENAME are by now, too."""
+    return sum(
+        token.text == "|>" and keywords(tokens[place + 1 : place + 2]) == ["SELECT"]
+        for place, token in enumerate(tokens)
     )
 
 

@@ -129,6 +129,17 @@ def _with_query(form: _Form) -> _Form:
     return form.of(form.tokens[:place], "FROM (", form.tokens[place:], ")")
 
 
+def _with_checks(form: _Form) -> _Form:
+    """``CONSTRAINT c EXPECT (a > 0)`` => ``CONSTRAINT c CHECK (a > 0)``."""
+    parts: list[Sequence[Token] | str] = []
+    for place, token in enumerate(form.tokens):
+        is_check = keyword(token) == "EXPECT" and form.words[place - 2 : place - 1] == [
+            "CONSTRAINT"
+        ]
+        parts.append("CHECK" if is_check else [token])
+    return form.of(*parts)
+
+
 def _without_data(form: _Form) -> _Form:
     """``CREATE MATERIALIZED VIEW v AS … WITH NO DATA`` => ``CREATE MATERIALIZED VIEW v AS …``."""
     for end in (["WITH", "DATA"], ["WITH", "NO", "DATA"]):
@@ -356,6 +367,8 @@ def _as_insert(form: _Form) -> _Form:
     columns = form.place("COLUMNS") + 1
     ends = (at for at in range(columns, len(words)) if words[at] in {"STORED", "TRACK", ";"})
     listed = tokens[columns : next(ends, len(words))] or "*"
+    if words[columns : columns + 1] == ["("]:  # COLUMNS (a, b)
+        listed = listed[1:-1]
     into = tokens[3:source]
     return form.of("INSERT INTO", into, "BY NAME SELECT", listed, tokens[source:keys])
 
@@ -604,7 +617,7 @@ _FORMS: Final[Sequence[_Respelling]] = (
     ("CREATE MATERIALIZED", _of("postgres"), _without_data),
     _of_words(_replaced, "CREATE", _of("databricks"), "ON VIOLATION DROP ROW", ""),
     _of_words(_replaced, "CREATE", _of("databricks"), "ON VIOLATION FAIL UPDATE", ""),
-    _of_words(_replaced, "CREATE", _of("databricks"), "EXPECT (", "CHECK ("),
+    ("CREATE", _of("databricks"), _with_checks),
     _of_words(_begun, "CREATE SNAPSHOT TABLE", _ALL, "CREATE SNAPSHOT TABLE", "CREATE TABLE"),
     _of_words(_begun, "CREATE OR ALTER", _ALL, "CREATE OR ALTER", "CREATE OR REPLACE"),
     _of_words(_begun, "REPLACE", _ALL, "REPLACE", "INSERT"),

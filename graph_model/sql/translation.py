@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
 from sqlglot import Token, exp
@@ -40,6 +41,8 @@ from graph_model.sql.writes import StatementEffect, Statements, TableWrite
 MOST_CHARACTERS: Final = 1 << 20
 MOST_STATEMENTS: Final = 10_000
 _MOST_STEPS_OF_A_TEXT: Final = 10 * MOST_STEPS
+_MOST_INFLUENCES: Final = 50  # of the rows that a variable holds
+_MOST_FLOWS: Final = 100  # of each of its columns
 
 UNREADABLE: Final = "unreadable"
 NESTED: Final = "nested-too-deep"
@@ -245,10 +248,7 @@ class _Script:
             effect = self._effect(piece, reader)
             if effect is not None:
                 self._keep(effect, reader)
-                for write in effect.writes:
-                    if piece.query and write.table is None:
-                        rows = SqlRelation(write.values, effect.influences)
-                        self._rows[piece.query] = Temporary(rows, frozenset(reader.reads))
+                self._hold(piece, effect, reader)
         except RecursionError:
             self._unread(words_of(piece.tokens), SqlGap(NESTED, "it nests too deeply to be read"))
         except StatementTooLarge:
@@ -262,6 +262,18 @@ class _Script:
             detail = _TEMPLATE if _is_template(words) else _reason(error)
             self._unread(words, SqlGap(UNREADABLE, detail))
         self._steps_left -= steps - reader.steps_left
+
+    def _hold(self, piece: ScriptPiece, effect: StatementEffect, reader: QueryReader) -> None:
+        """The rows of a query that variables may hold; too much behind them is unknown, as rows of
+        rows of rows would have all that is behind each.
+        """
+        for write in effect.writes:
+            if piece.query and write.table is None:
+                influences = list(islice(effect.influences, _MOST_INFLUENCES + 1))
+                flows = max((len(value.flows) for value in write.values), default=0)
+                if len(influences) <= _MOST_INFLUENCES and flows <= _MOST_FLOWS:
+                    rows = SqlRelation(write.values, Influences(own=influences))
+                    self._rows[piece.query] = Temporary(rows, frozenset(reader.reads))
 
     def _effect(self, piece: ScriptPiece, reader: QueryReader) -> StatementEffect | None:
         """None for a statement without a meaning of its own (an empty one)."""

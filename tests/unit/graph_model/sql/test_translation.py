@@ -302,6 +302,26 @@ def test_a_loop_may_be_cut_off_anywhere(text: str) -> None:
         translate(" ".join(words[:end]), "oracle")
 
 
+@pytest.mark.parametrize("pipe", ["set a = a + 1", "select * replace (a + 1 as a)", "select a"])
+def test_pipes_that_select_have_a_bound(pipe: str) -> None:
+    """The parser copies all that is before each: a thousand would take an hour."""
+    assert LARGE not in codes(translate(f"from t {f'|> {pipe} ' * 50}", "bigquery"))
+    assert codes(translate(f"from t {f'|> {pipe} ' * 1_000}", "bigquery")) == [LARGE]
+
+
+def test_what_rows_of_rows_bring_along_has_a_bound() -> None:
+    statements = translate("select a + @v into @v from t where @v > 0; " * 80, "mysql")
+    assert max(len(statement.columns) for statement in statements) <= 4
+    filled = "".join(f"select a{n} + v into v from t where b{n} > v; " for n in range(80))
+    text = f"create procedure p() begin declare v int; {filled} end"
+    sources = [
+        len(column.sources)
+        for statement in translate(text, "mysql")
+        for column in statement.columns
+    ]
+    assert 20 < max(sources) <= 110
+
+
 def test_the_names_of_a_script_are_not_copied_for_each_of_its_loops() -> None:
     text = "".join(f"for r{number} in (select a from s) loop " for number in range(9))
     named = [piece.variables for piece in pieces(text, "oracle")]
