@@ -36,6 +36,7 @@ class _Branch:
         self.rows = frozenset(rows)
         self.certain = certain
         self.before: dict[str, HeldRow | None] = {}  # of what was filled within
+        self.fresh: set[str] = set()  # filled since the last ELSE or WHEN
         self.ends: dict[str, set[HeldRow | None]] = {}  # what branches before this one left
         self.is_over = False  # the one statement behind IF x of T-SQL
         self.is_else = False
@@ -59,8 +60,9 @@ class Holdings(dict[str, HeldRow | None]):
 
     def fill(self, name: str, row: HeldRow | None) -> None:
         branch = self.innermost
-        if branch is not None and name not in branch.before:
-            branch.before[name] = self.get(name, NOTHING)
+        if branch is not None:
+            branch.before.setdefault(name, self.get(name, NOTHING))
+            branch.fresh.add(name)
         self[name] = None if self._beyond and row != NOTHING else row
 
     def open(self, ending: str, rows: Iterable[str] = (), *, certain: bool = False) -> None:
@@ -93,18 +95,20 @@ class Holdings(dict[str, HeldRow | None]):
         """ELSE, WHEN: what variables held before the first branch."""
         if (branch := self.innermost) is None:
             return
-        for name, before in branch.before.items():
+        for name in branch.fresh:
             branch.ends.setdefault(name, set()).add(self[name])
-            self[name] = before
+            self[name] = branch.before[name]
+        branch.fresh.clear()
 
     def handle(self) -> None:
         """EXCEPTION: what was filled in the block holds that, or what it held before."""
         if (branch := self.innermost) is None:
             return
         branch.certain = False
-        for name in branch.before:
+        for name in branch.fresh:
             branch.ends.setdefault(name, set()).add(self[name])
             self[name] = NOTHING
+        branch.fresh.clear()
 
     def close(self, ending: str, *, keeps: bool = False) -> set[str]:
         """END: the names that were filled within; ``keeps``: a loop's variable has its last row."""
