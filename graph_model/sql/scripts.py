@@ -243,10 +243,6 @@ class _Splitter:
         reading = _READINGS.get(word)
         if word in {";", "GO", ")", "/"}:  # the last of SQL*Plus
             self._place += 1
-            if word == "GO":  # variables end there, cursors do not
-                cursors = {n: row for n, row in self._held.items() if n.startswith("cursor ")}
-                self._held = Holdings()
-                self._held.update(cursors)
             if word == "GO" and self._word().isdecimal():  # GO 5: five times
                 self._place += 1
         elif label := self._label():
@@ -292,6 +288,8 @@ class _Splitter:
                 self._held.fill(name, NOTHING if constant and not bracketed else None)
         elif first in _MAIN or first in {"WITH", "DECLARE"}:
             self._forget(self._assigned_by(tokens))
+            if first == "DECLARE" and self._loose and "CURSOR" not in words:  # anew behind GO
+                self._forget(n for n in _mentioned(tokens) if n.startswith("@") and n in self._held)
             if "RETURNING" in words:
                 self._forget(self._filled(start + words.index("RETURNING")))
         elif first not in _READINGS and first not in _WITHOUT and first not in _MAKING:
