@@ -282,7 +282,7 @@ class _Walk:
         if is_secret_key(key[:NAME_LENGTH]) and not holds_url(key, text):
             is_open = is_masked(text) or is_reference(text) or is_method(key, text)
             return text if is_open else MASK
-        if (may_be_secret(key) and is_random_secret(key, text)) or is_pin(key, text):
+        if is_random_secret(key, text) or is_pin(key, text):
             return MASK
         if key.lower() in _LOGINS and (login := _LOGIN.fullmatch(text)) and is_mixed(login[1]):
             return text[: login.start(1)] + MASK

@@ -226,7 +226,7 @@ def may_be_digest(key: str) -> bool:
 
 def is_pin(key: str, value: str) -> bool:
     """Whether a text is the number that a person keeps for a card: ``{"pin": "0497"}``."""
-    return _OF_A_PIN.fullmatch(value) is not None and _PIN.search(key[-NAME_LENGTH:]) is not None
+    return _PIN.search(key[-NAME_LENGTH:]) is not None and _OF_A_PIN.fullmatch(value) is not None
 
 
 _PIN: Final = re.compile(r"(?:\A|[_.\- ])(?i:pin)\Z|(?<=[a-z])P(?:in|IN)\Z")
@@ -316,12 +316,7 @@ def may_name_secret(text: str) -> bool:
     for word in _TELLING if text.isascii() else _TELLING_ANYWHERE:
         if word in squashed:
             return True
-    if "key" in squashed and _has_secret_key(squashed):
-        return True
-    for word in _DOUBTFUL:
-        if word in squashed:
-            return _GIVEN.search(text) is not None
-    return False
+    return "key" in squashed and (_has_secret_key(squashed) or _KEYED.search(text) is not None)
 
 
 def _telling() -> tuple[str, ...]:
@@ -333,6 +328,7 @@ def _telling() -> tuple[str, ...]:
         *SECRET_FRAGMENTS, *SECRET_ENDINGS, *SECRET_WORDS, *SECRET_LAST_WORDS, _PASS,
         "cred", "jaas", "databaseur", "connectionstr",
     }  # fmt: skip
+    names |= set(RANDOM_ENDINGS)
     parameters = {f"{name}=" for name in (*SECRET_PARAMETERS, *SIGNATURE_PARAMETERS)}
     words = {word for word in names | parameters if "key" not in word}
     return tuple(sorted(word for word in words if not any(o in word for o in words if o != word)))
@@ -359,11 +355,9 @@ def _has_secret_key(squashed: str) -> bool:
     )
 
 
-# What names that may be secret end with, and a long word with a digit behind: tacacs_key: 8Hs…
-_DOUBTFUL: Final = ("key", "sess", "salt", "code", "verifier")
-_GIVEN: Final = re.compile(
-    r"(?i)(?:key|session|sess_?id|sid|salt|code|verifier)[\w\-]{0,12}[\"'`\]\\]{0,4}[\s=:>,]{1,12}"
-    r"[\"'`\\]{0,4}(?=[^\s\"']{0,64}[0-9])[\w+/\-!#^&~]{10}"
+# A key and a long word: tacacs_key: 8Hs…
+_KEYED: Final = re.compile(
+    r"(?i)[\w\-. ]key[\w\-]{0,12}[\"'`\]\\]{0,4}[\s=:>,]{1,12}[\"'`\\]{0,4}[\w+/\-!#^&~]{10}"
 )
 _WITH_KEY: Final = tuple(
     word

@@ -215,7 +215,7 @@ _FORMS: Final = (
         )
         for word in ("setuser", "user ")
     ),
-    ("user ", r"\bftp\b[^\n]{0,128}\n(?:~open WORD~\n)?~user \S{1,64}\x20{1,4}BARE"),
+    ("ftp", r"\bftp\b[^\n]{0,128}\n(?:~open WORD~\n)?~user \S{1,64}\x20{1,4}BARE"),
     ("userid", r"\buserid~=~[\"']?[\w$#.]{1,64}/(?P<bare>[^\s\"'/@]{1,256})"),
     (
         "declare",
@@ -340,7 +340,7 @@ _TOLD: Final = (
             rf"\b{word}\w{{0,10}}\b[^\n]{{0,24}}?[\x20(][\w.@\-]{{1,64}}(?:~[/:,]~|\x20with\x20)"
             r"[\"']?(?P<bare>[^\s\"',;)]{6,64})",
         )
-        for word in ("login", "logon", "auth", "connect", "denied", "credential")
+        for word in ("login", "log in", "logon", "auth", "connect", "denied", "credential")
     ),
     # x1y2 is the password, "x1y2" for token, x1y2 (password)
     *(
