@@ -697,7 +697,8 @@ _UNSUCCESSFUL: Final = (labels.FAILED, labels.ABORTED)
 
 
 def _last_unsuccessful(job: sa.ColumnElement[str], states: Sequence[str]) -> sa.CTE:
-    """The newest executions of these jobs that ended in such a state: ``job, run, at, error``.
+    """The newest executions of these jobs that ended in such a state: ``job, run, at, error``, and
+    the run that lists them under ``listed_run``.
 
     A job failed last only if its newest failure has the time of its newest execution. Both times
     are seeks in an index; the execution itself is read for such jobs alone.
@@ -713,7 +714,13 @@ def _last_unsuccessful(job: sa.ColumnElement[str], states: Sequence[str]) -> sa.
     of_failure = sa.and_(last.c.job == failures.c.job, last.c.at == failures.c.at)
     error = sa.func.coalesce(last.c.error, _error_of_run(last))
     return (
-        sa.select(last.c.job, last.c.run, last.c.at, error.label("error"))
+        sa.select(
+            last.c.job,
+            last.c.run,
+            last.c.at,
+            error.label("error"),
+            run_of(last.c).label("listed_run"),
+        )
         .join_from(failures, last, of_failure)
         .where(
             failures.c.at == _newest_time(seen, failures.c.job),
@@ -729,7 +736,9 @@ def _error_of_run(last: sa.FromClause) -> sa.ScalarSelect[Any]:
     """The newest one: an application without a message failed as its command did."""
     stopped = executions.alias("stopped").c
     errors = sa.select(stopped.error).where(
-        *_of_run(stopped, last), stopped.state != labels.COMPLETED, stopped.error.is_not(None)
+        *_of_run(stopped, last, run_of(last.c)),
+        stopped.state != labels.COMPLETED,
+        stopped.error.is_not(None),
     )
     newest = errors.order_by(stopped.at.desc(), stopped.id.desc()).limit(1)
     return newest.correlate(last).scalar_subquery()
@@ -750,7 +759,7 @@ def _attempts() -> sa.Select[Any]:
     beside = executions.alias("beside").c
     cut = (
         sa.select(beside.at)
-        .where(*_of_run(beside, lasts))
+        .where(*_of_run(beside, lasts, lasts.c.listed_run))
         .order_by(beside.at.desc())
         .limit(1)
         .offset(_EXECUTIONS_OF_RUN - 1)
@@ -758,7 +767,7 @@ def _attempts() -> sa.Select[Any]:
     )
     cuts = sa.select(lasts, cut.label("cut")).cte("cuts").prefix_with(MATERIALIZED)
     tried = sa.and_(
-        *_of_run(row.c, cuts),
+        *_of_run(row.c, cuts, cuts.c.listed_run),
         row.c.at >= sa.func.coalesce(cuts.c.cut, BEFORE_EVERYTHING),
         row.c.state.in_(_UNSUCCESSFUL),
         row.c.kind.in_((labels.WRITE_KIND, labels.READ_KIND)),
@@ -766,13 +775,17 @@ def _attempts() -> sa.Select[Any]:
     return sa.select(cuts.c.job, row.c.logical_plan).join_from(cuts, row, tried).distinct()
 
 
-def _of_run(row: Any, lasts: sa.FromClause) -> tuple[sa.ColumnElement[bool], ...]:
+def _of_run(
+    row: Any, lasts: sa.FromClause, listed_run: sa.ColumnElement[str]
+) -> tuple[sa.ColumnElement[bool], ...]:
     """The condition that an execution belongs to the run, whichever way its events name that, and
     is not later than its last one.
     """
-    claims = applications.alias("claims").c
-    names = sa.select(claims.run).where(claims.application_run == lasts.c.run)
-    in_run = sa.or_(row.run == lasts.c.run, row.run.in_(names.correlate(lasts)))
+    claims = applications.alias("claims_of_it").c
+    names = sa.select(claims.run).where(claims.application_run == listed_run)
+    in_run = sa.or_(
+        row.run == lasts.c.run, row.run == listed_run, row.run.in_(names.correlate(lasts))
+    )
     return row.job == lasts.c.job, in_run, row.at <= lasts.c.at
 
 

@@ -500,10 +500,12 @@ def test_every_page_says_how_the_application_behind_the_last_command_went(
     assert get(client, "/graph/home")["failed"] == (state == "failed")
 
 
-def test_the_error_of_a_failed_application_is_that_of_its_command() -> None:
+@pytest.mark.parametrize("begun", [[BEGUN], []], ids=["all events", "its START was lost"])
+def test_the_error_of_a_failed_application_is_that_of_its_command(begun: list[Json]) -> None:
     """The application's own event names none, or a shorter one."""
     error: Json = {"errorMessage": {"message": "Path does not exist: file:/lake/employees"}}
-    events = [BEGUN, command("FAIL", 1, **error), application("FAIL", 3)]
+    named = {} if begun else details()
+    events = [*begun, command("FAIL", 1, **error, **named), application("FAIL", 3)]
     client = client_of(asked_of(map(lineage_event, events)), NOW)
     (run,) = runs_of(client)["demo"]
     (incident,) = get(client, "/graph/incidents")["incidents"]
