@@ -84,7 +84,8 @@ _NAMES: Final = {
     429: "ThrottlingException",
 }
 _FAILED: Final = 500
-_DOMAINS: Final = "/v2/domains/"
+_PATHS: Final = ("/v2/domains/", "/tags/")
+"""Below them are all operations of the service."""
 _OPERATIONS: Final = "those of lineage, GetAsset and ListAssetRevisions"
 _STATUS: Final = {
     DocumentState.WAITING: "REQUESTED",
@@ -168,9 +169,10 @@ def _name_error(response: Response) -> Response:
 def _refuse_other_operations() -> Response | None:
     """What is no route here is an operation of the service that is not ours."""
     unmatched = isinstance(request.routing_exception, NoRoute | MethodNotAllowed)
-    if not unmatched or not f"{request.path}/".startswith(_DOMAINS):
+    path = unquote(request.path)
+    if not unmatched or not f"{path}/".startswith(_PATHS):
         return None
-    text = f"no operation {request.method} {unquote(request.path)} is known here: {_OPERATIONS} are"
+    text = f"no operation {request.method} {path} is known here: {_OPERATIONS} are"
     response = jsonify(_spelled({"code": HTTPStatus.NOT_FOUND, "message": text}))
     response.status_code = HTTPStatus.NOT_FOUND
     named: Response = _name_error(response)

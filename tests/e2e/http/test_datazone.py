@@ -26,6 +26,7 @@ from tests.waiting import eventually
 
 NOW = 1_772_400_000_000
 DOMAIN = "dzd_a1b2c3"
+ARN = f"arn:aws:datazone:eu-west-1:123456789012:domain/{DOMAIN}"
 TRANSPORT = Path(__file__).parents[2] / "fixtures" / "openlineage" / "datazone_requests.json"
 Json = dict[str, Any]
 
@@ -590,6 +591,9 @@ def test_a_domain_is_the_jobs_of_its_namespace() -> None:
         ("list_projects", {"domainIdentifier": DOMAIN}),
         ("delete_asset", {"domainIdentifier": DOMAIN, "identifier": "a1"}),
         ("search", {"domainIdentifier": DOMAIN, "searchScope": "ASSET"}),
+        ("list_tags_for_resource", {"resourceArn": ARN}),
+        ("tag_resource", {"resourceArn": ARN, "tags": {"team": "etl"}}),
+        ("untag_resource", {"resourceArn": ARN, "tagKeys": ["team"]}),
     ],
 )
 def test_an_operation_that_is_not_served_has_the_name_of_an_exception(
