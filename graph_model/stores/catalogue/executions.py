@@ -57,12 +57,7 @@ from graph_model.stores.catalogue.tables import (
     schema_uses,
 )
 from graph_model.stores.catalogue_values import PlanSpan, Writer
-from graph_model.stores.database import (
-    StoredId,
-    StoredText,
-    chunks,
-    count_rows,
-)
+from graph_model.stores.database import StoredId, StoredText, chunks, count_rows, rows_of
 from graph_model.stores.pages import EXECUTIONS, Page, checked_limit, read_cursor, write_cursor
 
 _SEEKS_A_STATEMENT: Final = 20
@@ -139,7 +134,7 @@ class ExecutionHistory(CatalogueReader):
         with self._read() as connection:
             for some in chunks(sorted(times), _SEEKS_A_STATEMENT):
                 asked = _numbered_parameters("job", some) | {"limit": limit}
-                for job, run, at in _times_of_runs(len(some)).rows(connection, asked):
+                for job, run, at in rows_of(connection, _times_of_runs(len(some)), asked):
                     times[job].append((run, at))
         return times
 
@@ -153,8 +148,8 @@ class ExecutionHistory(CatalogueReader):
         """
         values = {"job": job, "runs": runs, "passed": executions - 1}
         with self._read() as connection:
-            ((oldest,),) = _oldest_of_newest_runs().rows(connection, values)
-            bound = _time_at_place().rows(connection, values)
+            ((oldest,),) = rows_of(connection, _oldest_of_newest_runs(), values)
+            bound = rows_of(connection, _time_at_place(), values)
         return None if oldest is None else max((oldest, *(at for (at,) in bound)))
 
     def executions_of_runs(
@@ -170,7 +165,7 @@ class ExecutionHistory(CatalogueReader):
                 jobs, names = zip(*chunk, strict=True)
                 values = _numbered_parameters("job", jobs) | _numbered_parameters("run", names)
                 values |= {"limit": limit}
-                for row in _executions_of_runs(len(chunk)).rows(connection, values):
+                for row in rows_of(connection, _executions_of_runs(len(chunk)), values):
                     execution = ExecutionRow(*row)
                     newest[execution.job].append(execution)
         return {
@@ -323,7 +318,7 @@ class ExecutionHistory(CatalogueReader):
         """The greatest ``ExecutionRow.at`` considered: the ``asOf`` of an answer."""
         newest: int | None
         with self._read() as connection:
-            ((newest,),) = _newest_event().rows(connection, at_values((), at))
+            ((newest,),) = rows_of(connection, _newest_event(), at_values((), at))
         return newest
 
     def written_by(self, job: str, runs: Collection[str]) -> frozenset[tuple[str, str]]:

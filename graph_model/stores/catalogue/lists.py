@@ -64,7 +64,7 @@ from graph_model.stores.catalogue_values import (
     RecentExecution,
     RunSummary,
 )
-from graph_model.stores.database import after_keys, count_rows
+from graph_model.stores.database import after_keys, count_rows, rows_of
 from graph_model.stores.pages import (
     ColumnOrder,
     DatasetOrder,
@@ -349,7 +349,7 @@ class CatalogueLists(CatalogueReader):
         to the run that its own events name.
         """
         with self._read() as connection:
-            rows = _waiting_jobs(most).rows(connection, at_values(hidden) | {"now": now})
+            rows = rows_of(connection, _waiting_jobs(most), at_values(hidden) | {"now": now})
         return {job: tuple(sorted(map(int, times.split()), reverse=True)) for job, times in rows}
 
 
@@ -670,7 +670,7 @@ def _failed(
     numbers are 0 where ``failures`` is 0.
     """
     values = at_values(hidden, at) | {"since": BEFORE_EVERYTHING if since is None else since}
-    rows = _failures(failures).rows(connection, values)
+    rows = rows_of(connection, _failures(failures), values)
     failed, failed_since = rows[0][:2] if rows else (0, 0)
     named = tuple(FailedJob(JobRow(*row[4:]), row[2], row[3]) for row in rows)
     return failed, int(failed_since), named

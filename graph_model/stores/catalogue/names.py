@@ -49,7 +49,7 @@ from graph_model.stores.catalogue.tables import (
     renames,
 )
 from graph_model.stores.catalogue_values import NEVER, Surroundings
-from graph_model.stores.database import PreparedStatement, StoredId, StoredText, chunks
+from graph_model.stores.database import StoredId, StoredText, chunks, rows_of
 from graph_model.stores.pages import checked_limit
 
 _Row = TypeVar("_Row", ColumnRow, DatasetRow, ExecutionRow, JobRow, LogicalPlanRow, SchemaRow)
@@ -59,7 +59,7 @@ _PLACE: Final = (
     ("low", StoredText()), ("high", StoredText()),
 )  # fmt: skip
 _LAST_CHARACTER: Final = "\U0010ffff"
-BY_IDS: Final[dict[type[Any], PreparedStatement]] = {
+BY_IDS: Final[dict[type[Any], sa.Executable]] = {
     storage.row: prepared(sa.select(*storage.fields).where(is_input(storage.table.c.id)))
     for storage in STORAGES
     if storage.key == ("id",)
@@ -91,7 +91,7 @@ class NodeLookup(CatalogueReader):
         with self._read() as connection:
             for chunk in chunks(sorted(set(datasets)), AT_ONCE):
                 if (left := limit - len(known)) > 0:
-                    rows = _columns_of().rows(connection, at_values(chunk) | {"most": left})
+                    rows = rows_of(connection, _columns_of(), at_values(chunk) | {"most": left})
                     known += [ColumnRow(*row) for row in rows]
         return tuple(known)
 
@@ -220,7 +220,7 @@ class NodeLookup(CatalogueReader):
         with self._read() as connection:
             for chunk in chunks(sorted(set(jobs)), AT_ONCE):
                 values = at_values(chunk) | {"limit": limit}
-                for job, plan in _reading_plans().rows(connection, values):
+                for job, plan in rows_of(connection, _reading_plans(), values):
                     by_job[job].append(plan)
         return {job: tuple(sorted(plans)) for job, plans in by_job.items()}
 

@@ -38,7 +38,7 @@ from graph_model.stores.catalogue.tables import (
     searched_names,
 )
 from graph_model.stores.catalogue_values import Match, Rows
-from graph_model.stores.database import StoredId, StoredText
+from graph_model.stores.database import StoredId, StoredText, rows_of
 from graph_model.stores.pages import Page, checked_limit
 
 LONGEST: Final = 2_000
@@ -89,10 +89,10 @@ class Search(CatalogueReader):
         """
         values = at_values(hidden) | {f"holds_{n}": _holding(w) for n, w in enumerate(words)}
         with self._read() as connection:
-            if not words or not _any_text(len(words)).rows(connection, values):
+            if not words or not rows_of(connection, _any_text(len(words)), values):
                 return Rows((), False)
             asked = _held_facets(len(words), bool(hidden))
-            rows = asked.rows(connection, values | {"limit": limit + 1})
+            rows = rows_of(connection, asked, values | {"limit": limit + 1})
         return Rows(tuple(HeldFacet(*row) for row in rows[:limit]), len(rows) > limit)
 
     def search(
@@ -124,16 +124,16 @@ class Search(CatalogueReader):
             for words in _patterns(folded):
                 shape = tuple(tuple(map(len, lists)) for lists in words)
                 values |= _pattern_values(words)
-                names = _found_names(asked, shape, bool(hidden)).rows(connection, values)
+                names = rows_of(connection, _found_names(asked, shape, bool(hidden)), values)
                 if names:
                     break
                 elsewhere = _found_names(_EVERY_KIND, shape, bool(hidden))
-                if asked != _EVERY_KIND and elsewhere.rows(connection, values | {"limit": 1}):
+                if asked != _EVERY_KIND and rows_of(connection, elsewhere, values | {"limit": 1}):
                     break
             matches = tuple(_matches(connection, names, hidden, limit))
             total = len(matches)
             if total == limit:
-                ((number,),) = _counted(asked, shape, bool(hidden)).rows(connection, values)
+                ((number,),) = rows_of(connection, _counted(asked, shape, bool(hidden)), values)
                 total = int(number)
         return Page(matches, total, None)
 
@@ -264,14 +264,14 @@ def _matches(
     texts: dict[str, str] = {}
     for kind in _ROW_OF:
         if ids := [key for own, key in names if own == kind]:
-            texts.update(_texts_of(kind).rows(connection, at_values(ids)))
+            texts.update(rows_of(connection, _texts_of(kind), at_values(ids)))
     left = limit
     for kind, key in names:
         if kind in _ROW_OF:
             matches = [Match(kind, key, texts[key], None)] if left and key in texts else []
         elif left:
             values = at_values(hidden) | {"key": key, "limit": left}
-            rows = _columns_called(bool(hidden)).rows(connection, values)
+            rows = rows_of(connection, _columns_called(bool(hidden)), values)
             matches = [Match(kind, column, path, dataset) for column, path, dataset in rows]
         else:
             return

@@ -34,7 +34,7 @@ from graph_model.stores.catalogue_values import (
     VersionSpan,
     VersionWrites,
 )
-from graph_model.stores.database import StoredId, StoredText, chunks
+from graph_model.stores.database import StoredId, StoredText, chunks, rows_of
 
 _SPAN: Final = (
     ("place_number", sa.BigInteger()), ("target", StoredId()), ("branch", StoredText()),
@@ -62,7 +62,7 @@ class VersionedWrites(CatalogueReader):
             for chunk in chunks(sorted(set(spans)), AT_ONCE):
                 rows = ((n, *span[:-1], int(span.whole)) for n, span in enumerate(chunk))
                 asked = input_values(rows) | {"most": most}
-                writes |= _by_span(chunk, _version_writes().rows(connection, asked))
+                writes |= _by_span(chunk, rows_of(connection, _version_writes(), asked))
         return writes
 
     def writes_by_version(self, asked: Collection[VersionId]) -> dict[VersionId, SuccessfulWrite]:

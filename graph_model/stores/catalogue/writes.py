@@ -47,7 +47,7 @@ from graph_model.stores.catalogue_values import (
     SpanWrites,
     SuccessfulWrite,
 )
-from graph_model.stores.database import StoredId, StoredText, chunks
+from graph_model.stores.database import StoredId, StoredText, chunks, rows_of
 
 _BEGINNING: Final = -(2**62)
 _SPAN: Final = (
@@ -99,7 +99,7 @@ class Writes(CatalogueReader):
         full: set[Span] = set()
         with self._read() as connection:
             for chunk, parameters in _batches(spans):
-                rows = _writes_of_spans().rows(connection, parameters | {"most": most})
+                rows = rows_of(connection, _writes_of_spans(), parameters | {"most": most})
                 for number, cut, *values in rows:
                     if cut is not None:
                         full.add(chunk[number])
@@ -117,7 +117,7 @@ class Writes(CatalogueReader):
         newest: dict[Span, list[NewestWrite]] = {span: [] for span in spans}
         with self._read() as connection:
             for chunk, parameters in _batches(spans):
-                for number, run, *values in _newest_writes().rows(connection, parameters):
+                for number, run, *values in rows_of(connection, _newest_writes(), parameters):
                     newest[chunk[number]].append(NewestWrite(SuccessfulWrite(*values), run))
         return {span: tuple(rows) for span, rows in newest.items()}
 
@@ -131,7 +131,7 @@ class Writes(CatalogueReader):
         with self._read() as connection:
             for chunk in chunks(sorted(set(asked)), AT_ONCE):
                 rows = ((number, *pair) for number, pair in enumerate(chunk))
-                numbers = _plans_in_runs().rows(connection, input_values(rows))
+                numbers = rows_of(connection, _plans_in_runs(), input_values(rows))
                 completed.update(chunk[number] for (number,) in numbers)
         return frozenset(completed)
 
@@ -197,8 +197,8 @@ class Writes(CatalogueReader):
         with self.snapshot() as same:
             with same._read() as connection:
                 doubled = {
-                    *_companions_of_target().rows(connection, given),
-                    *_named_elsewhere().rows(connection, given),
+                    *rows_of(connection, _companions_of_target(), given),
+                    *rows_of(connection, _named_elsewhere(), given),
                 }
             return same.companions([(target, application) for (application,) in doubled], state)
 
@@ -235,7 +235,7 @@ def _read_spans(
         (*_span_values(place, span), number) for place, (number, span) in enumerate(spans)
     )
     rows: defaultdict[int, list[SuccessfulWrite]] = defaultdict(list)
-    for row in _writes_of_reads().rows(connection, asked | {"reach": reach, "most": most}):
+    for row in rows_of(connection, _writes_of_reads(), asked | {"reach": reach, "most": most}):
         place, floor, declared, cut = row[:4]
         number, span = spans[place]
         own = answers[number]
@@ -385,7 +385,7 @@ def _read_newest_of_each_plan(
     pairs: list[tuple[Span, Sequence[Any]]] = []
     older: dict[Span, set[OlderWrites]] = {span: set() for span in spans}
     for chunk, parameters in _batches(spans):
-        rows = _newest_of_each_plan().rows(connection, parameters | {"per_plan": per_plan})
+        rows = rows_of(connection, _newest_of_each_plan(), parameters | {"per_plan": per_plan})
         for number, plan, job, cut, first, *values in rows:
             span = chunk[number]
             if cut is not None:

@@ -8,7 +8,6 @@ import sqlite3
 from collections.abc import (
     Callable,
     Collection,
-    Hashable,
     Iterable,
     Iterator,
     Mapping,
@@ -222,14 +221,6 @@ class _Bytes(UserDefinedType[Any]):
 
 def packed_id(text: str) -> str | bytes:
     """``ds_0f…`` => ``ds`` and 16 bytes, a UUID => ``-`` and 16 bytes; other texts stay texts."""
-    kind, _, digits = text.rpartition("_")
-    if len(digits) == 2 * _LENGTH and kind.isascii() and kind.isalpha() and kind.islower():
-        # Nearly every id: without the pattern in half the time, a sixteenth of an overview.
-        try:
-            own = bytes.fromhex(digits)
-        except ValueError:
-            return text
-        return kind.encode() + own if own.hex() == digits else text  # capitals, blanks
     form = _FORM.fullmatch(text)
     if form is None:
         return text
@@ -364,40 +355,11 @@ def insert_rows(connection: Connection, table: sa.Table, rows: Iterable[tuple[An
     return inserted.rowcount
 
 
-class PreparedStatement:
-    """A statement that is built and compiled once and executed many times with other values.
-
-    SQLAlchemy looks for a compiled statement by a key of thousands of parts, which it hashes with
-    every execution: a seventeenth of a walk. Here the kind of database is the key.
-    """
-
-    def __init__(self, statement: sa.Select[Any] | sa.CompoundSelect[Any]) -> None:
-        self._statement = statement
-        self._compiled: dict[Hashable, _Compiled] = {}
-
-    def rows(self, connection: Connection, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        """All rows; ``values`` are those of the parameters, by name."""
-        options = {"compiled_cache": self._compiled_for(connection)}
-        return list(
-            map(tuple, connection.execute(self._statement, values, execution_options=options).all())
-        )
-
-    def _compiled_for(self, connection: Connection) -> _Compiled:
-        """Tables of a given schema have a mark for it in the text, the same for every schema."""
-        dialect = connection.dialect
-        in_schema = "schema_translate_map" in connection.get_execution_options()
-        kind = dialect.name, dialect.driver, dialect.server_version_info, in_schema
-        return self._compiled.get(kind) or self._compiled.setdefault(kind, _Compiled())
-
-
-class _Compiled(dict[Any, Any]):
-    """A cache of SQLAlchemy for one statement, whatever its key."""
-
-    def get(self, _key: Any, default: Any = None) -> Any:
-        return super().get(None, default)
-
-    def __setitem__(self, _key: Any, compiled: Any) -> None:
-        super().__setitem__(None, compiled)
+def rows_of(
+    connection: Connection, statement: sa.Executable, values: Mapping[str, Any]
+) -> list[tuple[Any, ...]]:
+    """All rows of a statement; ``values`` are those of its parameters, by name."""
+    return list(map(tuple, connection.execute(statement, values).all()))
 
 
 def count_from(connection: Connection, table: sa.Table, column: str) -> None:

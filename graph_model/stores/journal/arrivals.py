@@ -24,7 +24,6 @@ from graph_model.errors import JournalUnavailable
 from graph_model.stores.database import (
     GroupCommit,
     Lock,
-    PreparedStatement,
     chunks,
     in_list,
     insert_new,
@@ -338,9 +337,6 @@ class JournalConnection:
         return read(self._engine, JournalUnavailable)
 
 
-_META: Final = PreparedStatement(
-    sa.select(meta.c.value).where(meta.c.key == sa.bindparam("asked", required=True))
-)
 _EVERY_META: Final = sa.select(meta.c.key, meta.c.value)
 
 
@@ -355,8 +351,8 @@ class JournalSettings(JournalConnection):
     def get_meta(self, key: str) -> str | None:
         """A small durable setting (projection epoch, graph epoch)."""
         with self._read() as connection:
-            rows = _META.rows(connection, {"asked": key})
-        return str(rows[0][0]) if rows else None
+            value: str | None = connection.scalar(sa.select(meta.c.value).where(meta.c.key == key))
+        return value
 
     def set_meta(self, key: str, value: str) -> None:
         """Durable on return."""

@@ -1,4 +1,4 @@
-"""Statements that are built once and executed with other values (`PreparedStatement`)."""
+"""Statements that are built once and executed with other values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from graph_model.errors import Unavailable
 from graph_model.stores.catalogue.reading import at_values, is_input, made_once, prepared
-from graph_model.stores.database import PreparedStatement, StoredText, read, write
+from graph_model.stores.database import StoredText, read, rows_of, write
 
 _TABLE = sa.Table(
     "prepared_rows",
@@ -28,11 +28,9 @@ def filled(engine: sa.Engine) -> sa.Engine:
     return engine
 
 
-def _asked(
-    engine: sa.Engine, statement: PreparedStatement, *values: str
-) -> list[tuple[object, ...]]:
+def _asked(engine: sa.Engine, statement: sa.Executable, *values: str) -> list[tuple[object, ...]]:
     with read(engine, Unavailable) as connection:
-        return sorted(statement.rows(connection, at_values(values)))
+        return sorted(rows_of(connection, statement, at_values(values)))
 
 
 def test_values_have_the_types_of_their_columns(filled: sa.Engine) -> None:
@@ -67,39 +65,6 @@ def test_a_statement_asks_the_schema_of_its_connection(filled: sa.Engine) -> Non
             connection.execute(sa.schema.DropSchema("headwater_prepared", cascade=True))
 
 
-class _Part:
-    """A part of a statement that notes how often it is hashed."""
-
-    def __init__(self) -> None:
-        self.hashed = 0
-
-    def __hash__(self) -> int:
-        self.hashed += 1
-        return 1
-
-
-class _OfPart(sa.types.TypeDecorator[int]):
-    impl = sa.Integer
-    cache_ok = True
-
-    def __init__(self, part: _Part) -> None:
-        super().__init__()
-        self.part = part
-
-
-def test_no_part_of_a_statement_is_hashed_when_it_is_executed_again(engine: sa.Engine) -> None:
-    # A walk executes hundreds of statements, whose keys have thousands of parts.
-    part = _Part()
-    statement = PreparedStatement(sa.select(sa.literal_column("7", _OfPart(part))))
-    with read(engine, Unavailable) as connection:
-        assert statement.rows(connection, {}) == [(7,)]
-        hashed = part.hashed
-        assert statement.rows(connection, {}) == [(7,)]
-        assert part.hashed == hashed
-        connection.execute(statement._statement, {})
-        assert part.hashed > hashed  # as SQLAlchemy does by itself
-
-
 def test_an_error_of_the_driver_is_told_as_of_every_other_statement(engine: sa.Engine) -> None:
     # A table that has gone is damage of the store on either database, whatever the driver calls it.
     with pytest.raises(Unavailable, match="prepared_rows"):
@@ -119,4 +84,4 @@ def _ask_of_an_ended_process(engine: sa.Engine) -> None:
         process = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
         with engine.connect() as other:
             other.exec_driver_sql(f"SELECT pg_terminate_backend({process}, 10000)")
-        _BY_IDS.rows(connection, at_values(["a"]))
+        rows_of(connection, _BY_IDS, at_values(["a"]))

@@ -10,7 +10,15 @@ from graph_model.facts import PartitionRow
 from graph_model.identity import dataset_id
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.catalogue.reading import at_values, is_input, made_once, prepared
-from graph_model.stores.database import StoredId, in_list, insert_rows, none_of, read, write
+from graph_model.stores.database import (
+    StoredId,
+    in_list,
+    insert_rows,
+    none_of,
+    read,
+    rows_of,
+    write,
+)
 from tests.contract.rows import an_execution
 
 ID = dataset_id("", "s3://lake/a")
@@ -43,7 +51,7 @@ def test_a_row_is_found_by_its_id_however_it_is_asked_for(filled: sa.Engine, val
     assert found(filled, in_list(_TABLE.c.id, "ids"), ids=[value, "unknown"]) == [value]
     assert found(filled, none_of(_TABLE.c.id, [one for one in VALUES if one != value])) == [value]
     with read(filled, Unavailable) as connection:
-        assert _ASKED.rows(connection, at_values([value, "unknown"])) == [(value,)]
+        assert rows_of(connection, _ASKED, at_values([value, "unknown"])) == [(value,)]
 
 
 @pytest.mark.parametrize("value", VALUES)
@@ -65,7 +73,7 @@ def test_an_empty_id_can_stand_in_the_text_of_a_statement(filled: sa.Engine) -> 
         return sa.select(sa.func.min(_TABLE.c.id)).where(_TABLE.c.id != "", is_input(_TABLE.c.id))
 
     with read(filled, Unavailable) as connection:
-        assert named().rows(connection, at_values(["", ID])) == [(ID,)]
+        assert rows_of(connection, named(), at_values(["", ID])) == [(ID,)]
 
 
 def test_a_catalogue_of_real_ids_equals_itself_read_page_by_page(
