@@ -141,7 +141,7 @@ class Rounds:
         self.caught_up = not self.elsewhere
         taken = self._project(keys) if keys and not self.elsewhere else 0
         if not taken:
-            self._wake_waiting_requests()
+            self.wake_requests(self._waiting.awaited())
         self.took_many = taken >= _MANY_PLANS
         if self.took_many and self._lease.is_shared:
             self._kept_until = time.monotonic() + _KEPT_SECONDS
@@ -191,9 +191,9 @@ class Rounds:
         most = _PLANS_A_BATCH + len(self._subject_projector.large)
         return self._journal.pending(most, COMMAND_KIND)
 
-    def _wake_waiting_requests(self) -> None:
+    def wake_requests(self, awaited: frozenset[int]) -> None:
         """Wake requests of this process whose documents another process has projected."""
-        if awaited := self._waiting.awaited():
+        if awaited:
             states = self._journal.states(awaited)
             pending = {at for at, state in states.items() if state == DocumentState.PENDING}
             self._waiting.conclude(awaited - pending)
@@ -396,28 +396,29 @@ class Projector:
 
         Answered from memory. For documents that were concluded before this process began, it asks
         for a round after a moment; a round without work looks for them. Those that another process
-        may conclude, while this one is busy or waits for its turn, are looked for here.
+        may conclude, while this one is busy or waits for its turn, are looked for in the journal:
+        one request asks for all that wait, several times a second.
         """
         soon = min(timeout, _NOTICE_SECONDS)
         if self._waiting.wait(positions, soon):
             return True
         self.notify()
         left = timeout - soon
+        step = min(left, _LINGER_SECONDS) if self._is_shared else left
         while left > 0:
-            if self._is_shared and self._are_concluded(positions):
-                return True
-            step = min(left, _LINGER_SECONDS) if self._is_shared else left
-            if self._waiting.wait(positions, step):
+            if self._is_shared:
+                self._look_for_others(positions)
+            if self._waiting.wait(positions, min(left, step)):
                 return True
             left -= step
         return False
 
-    def _are_concluded(self, positions: Collection[int]) -> bool:
+    def _look_for_others(self, positions: Collection[int]) -> None:
+        """Conclude what another process has projected; one of all requests that wait asks."""
         try:
-            states = self._stores.journal.states(positions)
-        except Unavailable:  # the documents are kept: only their time of waiting is lost
-            return False
-        return DocumentState.PENDING not in states.values()
+            self._rounds.wake_requests(self._waiting.due(positions, _LINGER_SECONDS))
+        except Unavailable as error:  # the documents are kept: only their time of waiting is lost
+            log.debug("waiting documents could not be looked for: %s", error)
 
     def replay(self, states: Collection[DocumentState]) -> int:
         """Set documents in these states back to pending; how many."""

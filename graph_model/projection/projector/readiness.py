@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -137,7 +137,9 @@ class _Waiter:
 class Waiters:
     """Safe from several threads. Positions are those of ``stores.documents.StoredDocument``."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._look_again = float("-inf")
         self._mutex = threading.Lock()
         self._begun = threading.Condition(self._mutex)
         self._waiters: set[_Waiter] = set()
@@ -167,6 +169,16 @@ class Waiters:
         """The documents that requests wait for now."""
         with self._mutex:
             return frozenset(position for waiter in self._waiters for position in waiter.missing)
+
+    def due(self, positions: Collection[int], every: float) -> frozenset[int]:
+        """The documents that one request, which waits for ``positions``, is to look for in the
+        journal on behalf of all; none less than ``every`` seconds after the last such look.
+        """
+        with self._mutex:
+            if self._clock() < self._look_again:
+                return frozenset()
+            self._look_again = self._clock() + every
+            return frozenset(positions).union(*(waiter.missing for waiter in self._waiters))
 
     def pause(self, seconds: float) -> None:
         """Pause until a request waits, but at most ``seconds``."""

@@ -70,6 +70,21 @@ def test_a_waiter_that_gives_up_is_no_longer_waited_with() -> None:
     assert waits.awaited() == frozenset()
 
 
+def test_of_all_that_wait_one_looks_for_the_documents_of_all() -> None:
+    now = [0.0]
+    waits = Waiters(lambda: now[0])
+    with ThreadPoolExecutor(2) as threads:
+        waiting = [threads.submit(waits.wait, [position], SOON) for position in (1, 2)]
+        begun(waits, frozenset({1, 2}))
+        assert waits.due([2], 0.2) == {1, 2}
+        now[0] = 0.1
+        assert waits.due([1], 0.2) == frozenset()
+        now[0] = 0.2
+        assert waits.due([3], 0.2) == {1, 2, 3}
+        waits.conclude([1, 2])
+        assert all(future.result(SOON) for future in waiting)
+
+
 def test_documents_that_may_be_pending_again_are_waited_for_again() -> None:
     waits = Waiters()
     waits.conclude([1])
