@@ -37,21 +37,9 @@ _ROWS_AS_VALUES: Final = frozenset({"postgres", "bigquery", "duckdb"})
 
 #: Names that are session values, not columns, in one database or another.
 _NO_COLUMNS: Final = frozenset(
-    {
-        "rownum",
-        "rowid",
-        "level",
-        "sysdate",
-        "systimestamp",
-        "user",
-        "current_user",
-        "getdate",
-        "$action",
-        "_partitiontime",
-        "_partitiondate",
-        "_table_suffix",
-    }
-)
+    {"rownum", "rowid", "level", "sysdate", "systimestamp", "user", "current_user", "getdate",
+     "$action", "_partitiontime", "_partitiondate", "_table_suffix"}
+)  # fmt: skip
 
 UNRESOLVED: Final = "unresolved-column"
 STAR: Final = "unknown-columns"

@@ -484,16 +484,16 @@ class Statements:
         return FromItem(self._names.parts(named), self._relation(table))
 
     def _changed(
-        self, node: exp.Expr, named: exp.Table, commons: Commons
+        self, node: exp.Expr, named: exp.Table, beside: Sequence[exp.Expr], commons: Commons
     ) -> tuple[str, SelectScope, dict[str, str]]:
-        """The changed table, the frame of the statement, and the tables by alias.
+        """The changed table, the frame of the statement, and the tables by alias, of which some are
+        ``beside`` the changed one.
 
         T-SQL names the alias of a table in FROM, MySQL joins other tables to the changed one.
         """
         inside = [
             table
-            for key in ("from_", "using")
-            for part in _listed_nodes(node.args.get(key))
+            for part in beside
             for table in part.dfs(prune=lambda inner: isinstance(inner, exp.Select))
             if isinstance(table, exp.Table)
         ]
@@ -516,7 +516,7 @@ class Statements:
             self._reader.add(named, frame)
         elif behind is None:
             frame.sources.append(self._source(target, named))
-        for part in _listed_nodes(node.args.get("from_")) + _listed_nodes(node.args.get("using")):
+        for part in beside:
             self._reader.add(part.this if isinstance(part, exp.From) else part, frame)
         if stored is not named:
             self._unread_target(node, target, (named, changed, stored))
@@ -552,7 +552,7 @@ class Statements:
         if not isinstance(named, exp.Table):
             self._update_query(node, commons)
             return
-        target, frame, aliases = self._changed(node, named, commons)
+        target, frame, aliases = self._changed(node, named, _beside(node), commons)
         self._filter(node, frame)
         tables: dict[str, list[exp.EQ]] = {target: []}
         for item in node.expressions:
@@ -646,25 +646,12 @@ class Statements:
         if not isinstance(named, exp.Table):
             self._reader.gap(UNSUPPORTED, "DELETE from a query")
             return
-        first = (node.args.get("tables") or [None])[0]
-        others: list[str] = []
-        if isinstance(first, exp.Table):  # DELETE a FROM t a JOIN …
-            frame = SelectScope(None, commons)
-            self._reader.add(named, frame)
-            inside = [named, *named.find_all(exp.Table)]
-            name = first.name.lower()
-            behind = next((t for t in inside if t.alias_or_name.lower() == name), first)
-            stored = self._stored(behind, commons)
-            target = self._name(stored)
-            self._unread_target(node, target, (first, behind, stored))
-            self.made.influences.inner.append(frame.influences)
-            by_alias = {table.alias_or_name.lower(): self._name(table) for table in inside}
-            more = [table.name.lower() for table in node.args["tables"][1:]]
-            others = [by_alias[name] for name in more if name in by_alias]
-        else:
-            target, frame, _ = self._changed(node, named, commons)
+        first, *others = node.args.get("tables") or [named]  # DELETE a, b FROM t a JOIN …
+        beside = _beside(node) if first is named else [named]
+        target, frame, aliases = self._changed(node, first, beside, commons)
         self._filter(node, frame)
-        for table in dict.fromkeys((target, *others)):
+        more = [table.name.lower() for table in others]
+        for table in dict.fromkeys((target, *(aliases[name] for name in more if name in aliases))):
             self._write(table, ())
         self._output(node, target, named, frame.sources)
 
@@ -893,9 +880,10 @@ def _members(node: exp.Expr | None) -> Sequence[exp.Expr]:
     return [node.this] if isinstance(node, exp.Paren) else []
 
 
-def _listed_nodes(value: object) -> list[exp.Expr]:
-    listed = value if isinstance(value, list) else [value]
-    return [item for item in listed if isinstance(item, exp.Expr)]
+def _beside(node: exp.Expr) -> list[exp.Expr]:
+    """The tables of FROM and USING."""
+    listed = (node.args.get(key) or [] for key in ("from_", "using"))
+    return [item for some in listed for item in (some if isinstance(some, list) else [some])]
 
 
 def _as_source(node: exp.Expr) -> exp.Expr:
