@@ -25,6 +25,7 @@ from api.service.parts import ServiceReadiness, ask_parts, current_sources
 from api.service.storage import SAVED_NOTE, Report, RunsInGraph
 from graph_model import identity
 from graph_model.errors import InvalidFields, NotFound
+from graph_model.picture.view import DatasetReference, dataset_reference
 from graph_model.producers.registry import Producers
 from graph_model.projection.rebuilding import Progress
 from graph_model.retention.forecast import Forecast
@@ -79,8 +80,8 @@ class EntryJobSchema(Schema):
 class EntrySchema(Schema):
     """One document of the journal, without its body.
 
-    ``job`` and ``producer`` are those of the first execution that its plan id has: null before one
-    is in the graph, for commands, and where the job is hidden.
+    ``job``, ``table`` (that it writes) and ``producer`` are those of the first execution that its
+    plan id has: null before one is in the graph, for commands, and where job or table is hidden.
     """
 
     position = fields.Integer(required=True)
@@ -94,6 +95,7 @@ class EntrySchema(Schema):
     receivedAt = fields.String(required=True)
     size = fields.Integer(required=True)
     job = fields.Nested(EntryJobSchema, required=True, allow_none=True)
+    table = fields.Nested(reply_of(DatasetReference), required=True, allow_none=True)
     producer = fields.String(required=True, allow_none=True)
 
 
@@ -250,16 +252,7 @@ def journal(query: Mapping[str, Any]) -> dict[str, Any] | Response:
         limit=query["limit"],
         cursor=query["cursor"],
     )
-    sources = current_sources()
-    origins = sources.catalogue.plan_origins({document.subject_key for document in page.items})
-    return {
-        "items": [
-            describe(document, origins.get(document.subject_key), sources.hidden)
-            for document in page.items
-        ],
-        "total": page.total,
-        "next": page.next,
-    }
+    return {"items": describe(page.items), "total": page.total, "next": page.next}
 
 
 @blueprint.route("/journal/<int:position>", access=RouteAccess(Role.ADMIN, Role.ADMIN))
@@ -271,9 +264,7 @@ def document(position: int) -> dict[str, Any]:
     kept = journal.document(position) if position <= journal.newest() else None
     if kept is None:
         raise NotFound("document", str(position))
-    sources = current_sources()
-    origin = sources.catalogue.plan_origins({kept.subject_key}).get(kept.subject_key)
-    return describe(kept, origin, sources.hidden) | describe_body(kept.body)
+    return describe((kept,))[0] | describe_body(kept.body)
 
 
 @blueprint.route("/journal/refused", access=RouteAccess(Role.ADMIN, Role.ADMIN))
@@ -414,12 +405,27 @@ def _job_id(name: str) -> str:
     return identity.job_id(unquote(namespace), job)
 
 
-def describe(
-    document: StoredDocument, origin: PlanOrigin | None, hidden: Collection[str]
+def describe(documents: Collection[StoredDocument]) -> list[dict[str, Any]]:
+    """Documents as their list shows them; hidden jobs and tables have no names there."""
+    sources = current_sources()
+    origins = sources.catalogue.plan_origins({document.subject_key for document in documents})
+    targets = {origin.target for origin in origins.values()} - sources.hidden - {""}
+    tables = {row.id: dataset_reference(row) for row in sources.catalogue.datasets(targets)}
+    return [
+        _entry(document, origins.get(document.subject_key), tables, sources.hidden)
+        for document in documents
+    ]
+
+
+def _entry(
+    document: StoredDocument,
+    origin: PlanOrigin | None,
+    tables: Mapping[str, DatasetReference],
+    hidden: Collection[str],
 ) -> dict[str, Any]:
-    """A document as its list shows it; a job among the ``hidden`` ids has no name there."""
     job = None if origin is None else identity.job_id(origin.namespace, origin.job)
     shown = None if job in hidden else origin
+    table = shown and tables.get(shown.target)
     return {
         "position": document.position,
         "kind": document.kind,
@@ -432,6 +438,7 @@ def describe(
         "receivedAt": iso(document.received_at),
         "size": document.size,
         "job": shown and {"id": job, "namespace": shown.namespace, "name": shown.job},
+        "table": table and asdict(table),
         "producer": shown and shown.producer,
     }
 

@@ -4,7 +4,7 @@
 import { getAll } from '../data/api.js';
 import { anchor, button, data, element, time } from '../page/dom.js';
 import { count, formatNumber, formatSize, plain, shorten } from '../data/format.js';
-import { jobLink, planLink } from '../panel/links.js';
+import { datasetLink, jobLink, planLink } from '../panel/links.js';
 import { copyButton, stateChip, table } from '../panel/panel.js';
 import { write } from '../data/url.js';
 
@@ -163,13 +163,14 @@ function documents(context, items, admin) {
     [time(item.receivedAt), before >= 0 && item.position > before && element('span', { class: 'chip ok' }, 'new')],
     item.kind,
     item.job && jobLink(state, item.job),
+    item.table && datasetLink(state, item.table),
     subject(state, item),
     item.producer && data(item.producer),
     formatSize(item.size),
     element('span', {}, chip(item.state), item.reason && element('span', { class: 'reason' }, ' ', data(item.reason))),
     ...(admin ? [payload(context, item)] : []),
   ]);
-  const headings = ['Received', 'Kind', 'Job', 'Plan or run', 'Producer', 'Size', 'State'];
+  const headings = ['Received', 'Kind', 'Job', 'Table', 'Plan or run', 'Producer', 'Size', 'State'];
   return table('Documents', admin ? [...headings, 'Payload'] : headings, rows, {
     class: 'documents',
     'data-testid': 'journal-items',

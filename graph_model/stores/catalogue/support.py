@@ -153,9 +153,12 @@ class SupportLookup(CatalogueReader):
 
 
 class PlanOrigin(NamedTuple):
+    """``target``: the id of the dataset that is written, "" where none is."""
+
     namespace: str
     job: str
     producer: str
+    target: str
 
 
 @made_once
@@ -169,7 +172,7 @@ def _runs_asked(most: int) -> sa.Select[Any]:
 
 @made_once
 def _origins_asked() -> sa.Select[Any]:
-    """Of each plan id the job and the producer of its first execution."""
+    """Of each plan id the job, the producer and the target of its first execution."""
     asked, of_plan = input_column(), executions.alias("of_plan").c
     first = (
         sa.select(of_plan.id)
@@ -180,7 +183,7 @@ def _origins_asked() -> sa.Select[Any]:
     )
     row = executions.c
     return (
-        sa.select(asked.c.value, jobs.c.namespace, jobs.c.name, row.producer)
+        sa.select(asked.c.value, jobs.c.namespace, jobs.c.name, row.producer, row.target)
         .join_from(asked, executions, row.id == first)
         .join(jobs, jobs.c.id == row.job)
     )

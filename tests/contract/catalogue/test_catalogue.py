@@ -517,7 +517,7 @@ def test_the_last_execution_of_a_job_and_the_last_write_of_a_dataset(
         assert catalogue.lone_last_writes(targets, at, apart=apart) == lone | none
 
 
-def test_the_first_execution_of_a_plan_id_names_its_job_and_producer(
+def test_the_first_execution_of_a_plan_id_names_its_job_producer_and_target(
     catalogue: Catalogue,
 ) -> None:
     catalogue.record(
@@ -525,15 +525,15 @@ def test_the_first_execution_of_a_plan_id_names_its_job_and_producer(
             a_job("job-1", "etl", "load"),
             a_job("job-2", "bi", "report"),
             an_execution("ex-1", at=5, producer="openlineage"),
-            an_execution("ex-2", at=3, job="job-2"),
+            an_execution("ex-2", at=3, job="job-2", target="ds-2"),
             an_execution("ex-3", at=4, plan_id="plan'2"),
             an_execution_plan("xp-9", plan_id="never-ran"),
         ]
     )
     asked = ["plan-1", "plan'2", "plan-1", "never-ran", "unknown"]
     assert catalogue.plan_origins(asked) == {
-        "plan-1": ("bi", "report", "spline"),
-        "plan'2": ("etl", "load", "spline"),
+        "plan-1": ("bi", "report", "spline", "ds-2"),
+        "plan'2": ("etl", "load", "spline", "ds-1"),
     }
     assert catalogue.plan_origins([]) == {}
 

@@ -10,7 +10,7 @@ import pytest
 from graph_model.errors import GraphUnavailable
 from graph_model.identity import job_id
 from graph_model.stores.documents import DocumentState
-from tests.contract.rows import a_job, an_execution
+from tests.contract.rows import a_dataset, a_job, an_execution
 from tests.e2e.producer_service import (
     NOW,
     OTHER_PLAN_ID,
@@ -52,15 +52,20 @@ def test_the_list_shows_documents_newest_first(server: Headwater) -> None:
         "reason": None,
         "receivedAt": "2023-11-14T22:13:20.000Z",
         "job": None,
+        "table": None,
         "producer": None,
     }
 
 
-def test_a_document_names_the_job_and_the_producer_of_what_it_tells(server: Headwater) -> None:
+def test_a_document_names_the_job_the_table_and_the_producer_of_what_it_tells(
+    server: Headwater,
+) -> None:
     execution = an_execution("ex-1", plan_id=PLAN_ID, producer="spline")
-    server.service.generations.current.record([a_job("job-1", "etl", "load"), execution])
+    table = a_dataset("ds-1", "s3://lake/orders", name="orders")
+    server.service.generations.current.record([a_job("job-1", "etl", "load"), table, execution])
     waiting, event, plan = server.client.get("/journal").get_json()["items"]
-    assert (waiting["job"], waiting["producer"]) == (None, None)
+    assert (waiting["job"], waiting["table"], waiting["producer"]) == (None, None, None)
+    assert plan["table"] == {"id": "ds-1", "uri": "s3://lake/orders", "label": "orders"}
     assert (
         event["job"]
         == plan["job"]
