@@ -154,7 +154,7 @@ function lateCard(state, { late, lateJobs }, placeOf) {
     entry(placedJobLink(state, job, placeOf), ['last run ', time(last)]),
     element('span', { class: 'small muted block' }, `usually every ${formatRhythm(everyMs)}`),
   ]);
-  return card({ tone: 'busy', heading: 'late', number: late, href: write({ view: 'jobs', sort: 'last' }), more: 'All jobs' }, lines(items));
+  return card({ tone: 'busy', heading: 'late', number: late, href: write({ view: 'jobs', late: true }), more: 'All late jobs' }, lines(items));
 }
 
 function runningCard(state, { running, runningJobs }, placeOf) {

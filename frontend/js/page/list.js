@@ -12,6 +12,8 @@ import { DIRECTIONS, next, step } from '../data/walk.js';
 import { separated } from '../panel/panel.js';
 
 const MOST_NAMES = 3;
+const HEADINGS = Object.freeze(['Name', 'Kind', 'Comes from', 'Goes to', 'Details']);
+const EDGE_HEADINGS = Object.freeze(['From', 'To', 'How', 'Expression or mode']);
 
 /** The name of each kind of item. */
 export const KIND_NAMES = Object.freeze({
@@ -74,17 +76,7 @@ export function createList(container, listener) {
         onkeydown: press,
         onclick: click,
       },
-      element(
-        'thead',
-        {},
-        element(
-          'tr',
-          {},
-          ['Name', 'Kind', 'Comes from', 'Goes to', 'Details'].map((heading) =>
-            element('th', { scope: 'col' }, heading),
-          ),
-        ),
-      ),
+      headingRow(HEADINGS),
       element('tbody', {}, [...rows.values()]),
     );
     const help = element(
@@ -141,24 +133,24 @@ export function createList(container, listener) {
 function drawRow(model, id) {
   const item = nodeOf(model, id);
   const box = item.kind === 'column' ? null : item;
-  const ends = (direction) => next(model, id, direction).map((end) => shorten(nodeOf(model, end).label, 40));
+  const ends = (direction) => separated(next(model, id, direction), (end) => data(shorten(nodeOf(model, end).label, 40)), MOST_NAMES);
   return element(
     'tr',
     { tabindex: -1, 'aria-selected': 'false', 'data-id': id, class: `row-${item.kind}` },
     element('th', { scope: 'row' }, data(shorten(item.label, 160))),
-    element(
-      'td',
-      {},
-      element('span', { class: `chip ${item.kind}` }, KIND_NAMES[item.kind]),
-      item.change ? changeChip(item.change) : null,
-      box && troubleOf(box) ? element('span', { class: `chip ${box.failed ? 'failed' : 'plain'}` }, troubleOf(box)) : null,
-      box?.layer ? element('span', { class: 'chip plain' }, data(box.layer.name)) : null,
-      (item.node.classifications ?? []).map(tagChip),
-      item.node.quality && qualityChip(item.node.quality.state),
-    ),
-    element('td', {}, names(ends('upstream'))),
-    element('td', {}, names(ends('downstream'))),
-    element('td', { class: 'muted' }, data(shorten(aside(item), 160), item.kind === 'job' ? '' : 'mono')),
+    [
+      [
+        element('span', { class: `chip ${item.kind}` }, KIND_NAMES[item.kind]),
+        item.change ? changeChip(item.change) : null,
+        box && troubleOf(box) ? element('span', { class: `chip ${box.failed ? 'failed' : 'plain'}` }, troubleOf(box)) : null,
+        box?.layer ? element('span', { class: 'chip plain' }, data(box.layer.name)) : null,
+        (item.node.classifications ?? []).map(tagChip),
+        item.node.quality && qualityChip(item.node.quality.state),
+      ],
+      ends('upstream'),
+      ends('downstream'),
+      aside(item) && data(shorten(aside(item), 160), item.kind === 'job' ? 'muted' : 'muted mono'),
+    ].map((cell, place) => element('td', { 'data-heading': HEADINGS[place + 1] }, cell)),
   );
 }
 
@@ -183,10 +175,6 @@ function aside(item) {
   return item.kind === 'column' ? item.aside : item.detail;
 }
 
-function names(labels) {
-  return labels.length > 0 ? separated(labels, (label) => data(label), MOST_NAMES) : '–';
-}
-
 /** The edges are drawn when they are asked for: there may be thousands. */
 function edgeTable(model) {
   const body = element('tbody');
@@ -197,17 +185,16 @@ function edgeTable(model) {
         [...model.links.values()].map((link) => drawEdge(model, link)),
       );
   };
-  const headings = element(
-    'tr',
-    {},
-    ['From', 'To', 'How', 'Expression or mode'].map((heading) => element('th', { scope: 'col' }, heading)),
-  );
   return element(
     'details',
     { class: 'edges', ontoggle: fill, 'data-testid': 'list-edges' },
     element('summary', {}, count(model.links.size, 'edge')),
-    element('table', { class: 'grid' }, element('thead', {}, headings), body),
+    element('table', { class: 'grid' }, headingRow(EDGE_HEADINGS), body),
   );
+}
+
+function headingRow(headings) {
+  return element('thead', {}, element('tr', {}, headings.map((heading) => element('th', { scope: 'col' }, heading))));
 }
 
 function drawEdge(model, { from, to, change, edge }) {
@@ -222,8 +209,8 @@ function drawEdge(model, { from, to, change, edge }) {
       nameOf(model, from),
       nameOf(model, to),
       [how, ' ', changeChip(change)],
-      data(text, edge.expression ? 'mono' : ''),
-    ].map((cell) => element('td', {}, cell)),
+      text && data(text, edge.expression ? 'mono' : ''),
+    ].map((cell, place) => element('td', { 'data-heading': EDGE_HEADINGS[place] }, cell)),
   );
 }
 

@@ -114,11 +114,11 @@ export function createTour(place, follow) {
     waiting?.disconnect();
     heights.disconnect();
     for (const kind of ['resize', 'scroll']) removeEventListener(kind, again, { capture: true });
-    const { scrollTop } = document.body;
+    const scrolled = document.body.scrollTop || scrollY;
     light.hidden = true;
     place.hidden = true;
     replace(place);
-    scrollTo(0, scrollTop);
+    scrollTo(0, scrolled);
   }
 
   /** Around what the step speaks of, as far as the window shows it; the shadow is the rest. */
@@ -136,7 +136,7 @@ export function createTour(place, follow) {
     });
   }
 
-  /** In one column the described part may lie below the window; a view that is open changes no state. */
+  /** The described part may lie below the window, or above it; a view that is open changes no state. */
   function bring(part, here) {
     waiting?.disconnect();
     waiting = new MutationObserver(scroll);
@@ -146,12 +146,7 @@ export function createTour(place, follow) {
     function scroll() {
       if (document.body.dataset.state !== 'ready') return;
       waiting?.disconnect();
-      const { body } = document;
-      if (body.scrollHeight > body.clientHeight) {
-        const subject = subjectOf(part);
-        if (subject) subject.scrollIntoView();
-        else body.scrollTop = 0;
-      }
+      (subjectOf(part) ?? document.querySelector('.bar'))?.scrollIntoView();
       again();
     }
   }

@@ -172,9 +172,12 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
     expect(page.get_by_test_id("hidden")).to_contain_text("Nothing is hidden.")
 
     page.goto("/")
+    page.get_by_test_id("map").scroll_into_view_if_needed()
+    expect(page.get_by_test_id("card-failed")).not_to_be_in_viewport()
     page.get_by_test_id("tour").click()
     light = page.get_by_test_id("tour-light")
     expect(light).to_be_visible()
+    expect(page.get_by_test_id("card-failed")).to_be_in_viewport()
     page.get_by_test_id("tour-next").click()
     wait_for(page)
     expect(page.get_by_test_id("heading")).to_have_text("mart.daily_revenue")

@@ -411,6 +411,17 @@ def test_the_list_has_one_row_in_the_tab_order_and_its_arrows_follow_edges(page:
     assert state_of(page)["selected"] == node("employee-agg")["id"]
 
 
+def test_at_390_pixels_each_row_of_the_list_is_a_card_and_nothing_scrolls_sideways(
+    page: Page,
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{LINEAGE}&columns=true&as=list")
+    wait_for(page)
+    page.get_by_test_id("list-edges").locator("summary").click()
+    expect(page.get_by_test_id("list-edges").locator("tbody tr").first).to_be_visible()
+    assert page.locator("#list").evaluate("(list) => list.scrollWidth <= list.clientWidth")
+
+
 def test_the_list_holds_every_edge(page: Page) -> None:
     page.goto(f"{LINEAGE}&columns=true&as=list")
     wait_for(page)

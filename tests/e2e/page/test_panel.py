@@ -32,6 +32,19 @@ def test_the_arrow_keys_go_through_the_tabs_and_the_link_keeps_the_open_one(page
     expect(page.get_by_test_id("panel-part").get_by_test_id("schema")).to_be_visible()
 
 
+def test_all_tabs_of_a_table_are_in_sight(page: Page) -> None:
+    page.goto(LINEAGE)
+    wait_for(page)
+    panel = page.get_by_test_id("panel")
+    tabs = panel.get_by_role("tab")
+    expect(tabs).to_have_count(5)
+    for tab in tabs.all():
+        tab.click()
+        wait_for(page)
+        assert panel.evaluate("(panel) => panel.scrollWidth <= panel.clientWidth")
+        assert panel.get_by_role("tablist").evaluate("(l) => l.scrollWidth <= l.clientWidth")
+
+
 def test_no_press_reaches_what_a_part_that_comes_later_will_move(page: Page) -> None:
     held: list[Route] = []
     page.route("**/last-writer*", lambda route: held.append(route))
