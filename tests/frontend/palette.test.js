@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { contrast, NAMES, pick, readPalette } from '../../frontend/js/drawing/palette.js';
+import { NAMES, pick, readPalette } from '../../frontend/js/drawing/palette.js';
 
 const css = readFileSync(new URL('../../frontend/css/palette.css', import.meta.url), 'utf8');
 const said = Object.fromEntries([...css.matchAll(/(--[a-z-]+):\s*([^;]+);/g)].map(([, name, value]) => [name, value]));
@@ -119,3 +119,22 @@ test('contrast is that of the standard', () => {
   assert.equal(contrast('#000000', '#ffffff'), 21);
   assert.equal(contrast('#ffffff', '#ffffff'), 1);
 });
+
+/**
+ * Contrast of two colours after WCAG 2, 1 to 21.
+ * @param {string} one `#rrggbb`
+ * @param {string} other `#rrggbb`
+ * @returns {number}
+ */
+function contrast(one, other) {
+  const [light, dark] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminance(colour) {
+  const parts = [1, 3, 5].map((start) => parseInt(colour.slice(start, start + 2), 16) / 255);
+  const [red, green, blue] = parts.map((part) =>
+    part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4,
+  );
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

@@ -18,7 +18,7 @@ const PREFIX = 'columns of ';
  * @param {string} text
  * @returns {Map<string, number>}
  */
-export function readRows(text) {
+function readRows(text) {
   return new Map([...text.matchAll(/([\w-]+)\.(\d{1,4})(?:,|$)/g)].map(([, id, number]) => [id, Number(number)]));
 }
 

@@ -73,22 +73,3 @@ export function pick(text, dark) {
   const pair = /^light-dark\((#[0-9a-f]{6}),\s*(#[0-9a-f]{6})\)$/.exec(text.trim());
   return pair ? pair[dark ? 2 : 1] : text.trim();
 }
-
-/**
- * Contrast of two colours after WCAG 2, 1 to 21.
- * @param {string} one `#rrggbb`
- * @param {string} other `#rrggbb`
- * @returns {number}
- */
-export function contrast(one, other) {
-  const [light, dark] = [luminance(one), luminance(other)].sort((a, b) => b - a);
-  return (light + 0.05) / (dark + 0.05);
-}
-
-function luminance(colour) {
-  const parts = [1, 3, 5].map((start) => parseInt(colour.slice(start, start + 2), 16) / 255);
-  const [red, green, blue] = parts.map((part) =>
-    part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4,
-  );
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-}

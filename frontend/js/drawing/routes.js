@@ -104,7 +104,7 @@ function routePart(model, boxes, links, ways) {
  * @param {import('../data/model.js').Box[]} boxes
  * @returns {Rank[]}
  */
-export function ranksOf(boxes) {
+function ranksOf(boxes) {
   const sorted = [...boxes].sort((one, other) => one.x - one.width / 2 - (other.x - other.width / 2));
   /** @type {Rank[]} */
   const ranks = [];
