@@ -25,7 +25,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from api import consumer, unity
+from api import unity
+from api.consumer import routes as consumer
 from api.datazone import routes as datazone
 from api.marquez import changes as marquez
 from api.marquez.routes import advanced_search

@@ -23,7 +23,7 @@ In reading order:
 ``counts``              runs, jobs, datasets and namespaces by hour or day
 ``impact``              everything downstream as a table; the effects of a changed column or plan
 ``difference``          changes between two times, executions, plans or schemas
-``consumer``            Spline's consumer API: the same lineage in the form of Spline's UI
+``consumer``            what only Spline's consumer API asks: executions, columns inside a plan
 ``openlineage_reports`` plans and facets that OpenLineage's events report, in the words of pages
 ``openlineage``         OpenLineage's (namespace, name) pairs; its events as they were received
 ``openlineage_nodes``   datasets, jobs and runs by these pairs, many at once

@@ -31,7 +31,7 @@ from graph_model.answers.openlineage_reports import (
 )
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.errors import NotFound
-from graph_model.facts import Edge, ExecutionPlanRow
+from graph_model.facts import Edge, ExecutionPlanRow, ExecutionRow, LogicalPlanRow
 from graph_model.lineage import HUB_LIMIT, Partial
 from graph_model.picture.json_form import operation_reply, to_json
 from graph_model.picture.layout import Flow
@@ -117,17 +117,9 @@ def plan(
     if reported is None:
         return _event_page(sources, plan_id, at, document=document, layout=layout, flow=flow)
     row, others = reported
-    stored = sources.journal.document_of(row.plan_id, row.content_hash)
-    if stored is None:
-        raise NotFound("document of plan", plan_id)
-    others = max(others, _other_bodies(sources, stored))
-    read = read_plan_document(stored)
-    described = replace(read, plan=with_patterns(read.plan, sources.rules))
-    logical = sources.catalogue.logical_plans((row.logical_plan,))
-    if not logical:
-        raise NotFound("plan", plan_id)
-    sources = open_plan(sources, {row.job, logical[0].target}, plan_id)
-    references, reads, unseen = _reads(sources, row.logical_plan, logical[0].target)
+    opened = open_document(sources, row, plan_id)
+    sources, logical, stored = opened.sources, opened.logical, opened.stored
+    references, reads, unseen = _reads(sources, row.logical_plan, logical.target)
     runs = sources.catalogue.executions(
         plan_id=row.plan_id, logical_plan=row.logical_plan, at=at, limit=EXECUTIONS_SHOWN
     )
@@ -141,45 +133,61 @@ def plan(
         agent=row.agent,
         api_version=row.api_version,
         command=row.command,
-        mode=known_mode(logical[0].mode),
+        mode=known_mode(logical.mode),
         labels=json.loads(row.labels),
-        target=references[logical[0].target],
+        target=references[logical.target],
         sources=_source_references(reads),
         inspection=inspect(
-            described, references_of=partial(_named, sources), layout=layout, flow=flow, fold=fold
+            opened.document,
+            references_of=partial(_named, sources),
+            layout=layout,
+            flow=flow,
+            fold=fold,
         ),
-        columns=column_steps(sources, row.logical_plan, logical[0].target),
+        columns=column_steps(sources, row.logical_plan, logical.target),
         executions=execution_views(sources, runs.items, at),
-        other_plans=others,
-        gaps=json.loads(logical[0].gaps) + gaps_of(stored),
+        other_plans=max(others, _other_bodies(sources, stored)),
+        gaps=json.loads(logical.gaps) + gaps_of(stored),
         document=json.loads(stored.body) if document else None,
     )
     return _without(page, unseen)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedDocument:
+    """A plan that a document reports. ``sources`` are those for a question about it; ``document``
+    has the patterns of the installation's rules.
+    """
+
+    sources: Sources
+    logical: LogicalPlanRow
+    stored: StoredDocument
+    document: PlanDocument
+
+
+def open_document(sources: Sources, row: ExecutionPlanRow, asked: str) -> OpenedDocument:
+    """The document of a row. Raises NotFound, also for one of a hidden job or target."""
+    stored = sources.journal.document_of(row.plan_id, row.content_hash)
+    logical = sources.catalogue.logical_plans((row.logical_plan,))
+    if stored is None or not logical:
+        raise NotFound("plan", asked)
+    sources = open_plan(sources, {row.job, logical[0].target}, asked)
+    read = read_plan_document(stored)
+    document = replace(read, plan=with_patterns(read.plan, sources.rules))
+    return OpenedDocument(sources, logical[0], stored, document)
 
 
 def _event_page(
     sources: Sources, plan_id: str, at: int | None, *, document: bool, layout: bool, flow: Flow
 ) -> PlanPage:
     """A plan made from events, as its newest run reports it."""
-    event_plans = EventPlans(
-        sources.catalogue, sources.journal, sources.rules, sources.producers.event
-    )
-    reported = event_plans.find(plan_id, at)
-    plan, execution = reported.logical_plan, reported.execution
-    logical = sources.catalogue.logical_plans((plan,))
-    if not logical:
-        raise NotFound("plan", plan_id)
-    sources = open_plan(sources, {execution.job, logical[0].target}, plan_id)
-    references, reads, unseen = _reads(sources, plan, logical[0].target)
-    target = references.get(logical[0].target)
-    origin = _write_origin(sources, plan)
-    write = Use(logical[0].target, target, origin) if target else None
-    documents = event_plans.events(execution)
-    event_plan = event_plans.read(execution, documents, reads, write)
+    opened = open_events(sources, plan_id, at)
+    sources, execution, event_plan = opened.sources, opened.execution, opened.content
+    plan, logical = opened.logical.id, opened.logical
     job = job_references(sources, (execution.job,))[execution.job]
     name = event_plan.name or job.name
-    columns = columns_of(sources, logical[0].target)
-    steps = column_steps(sources, plan, logical[0].target, columns)
+    columns = columns_of(sources, logical.target)
+    steps = column_steps(sources, plan, logical.target, columns)
     runs = sources.catalogue.executions(logical_plan=plan, at=at, limit=EXECUTIONS_SHOWN)
     page = PlanPage(
         id=plan,
@@ -191,23 +199,65 @@ def _event_page(
         agent=event_plan.producer,
         api_version="",
         command=execution.command,
-        mode=known_mode(logical[0].mode),
+        mode=known_mode(logical.mode),
         labels={},
-        target=target,
-        sources=_source_references(reads),
+        target=opened.write.dataset if opened.write else None,
+        sources=_source_references(opened.reads),
         inspection=draw_datasets(
             event_plan.datasets, name, step_expressions(event_plan, steps), layout=layout, flow=flow
         ),
         columns=steps,
         executions=execution_views(sources, runs.items, at),
-        other_plans=reported.others,
-        gaps=json.loads(logical[0].gaps) + [gap for stored in documents for gap in gaps_of(stored)],
-        document=raw_events(documents) if document else None,
-        origin=origin,
+        other_plans=opened.others,
+        gaps=json.loads(logical.gaps) + [gap for each in opened.documents for gap in gaps_of(each)],
+        document=raw_events(opened.documents) if document else None,
+        origin=opened.origin,
         links=_job_links(sources, plan, job.id, columns) if event_plan.explicit else (),
         openlineage=_cut_facets(event_plan),
     )
-    return _without(page, unseen)
+    return _without(page, opened.unseen)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedEvents:
+    """A plan that events report, as its newest run does. ``sources`` are those for a question about
+    it; ``reads`` and ``write`` (None: nothing) are its edges in the graph, ``unseen`` the ids of
+    the hidden datasets that it reads; ``others`` as of ``FoundPlan``.
+    """
+
+    sources: Sources
+    logical: LogicalPlanRow
+    execution: ExecutionRow
+    reads: Sequence[Use]
+    write: Use | None
+    origin: str
+    unseen: frozenset[str]
+    documents: Sequence[StoredDocument]
+    content: EventPlan
+    others: int
+
+
+def open_events(sources: Sources, plan_id: str, at: int | None) -> OpenedEvents:
+    """The events of a plan. Raises NotFound, also for one of a hidden job or target."""
+    event_plans = EventPlans(
+        sources.catalogue, sources.journal, sources.rules, sources.producers.event
+    )
+    reported = event_plans.find(plan_id, at)
+    plan, execution = reported.logical_plan, reported.execution
+    logical = sources.catalogue.logical_plans((plan,))
+    if not logical:
+        raise NotFound("plan", plan_id)
+    sources = open_plan(sources, {execution.job, logical[0].target}, plan_id)
+    references, reads, unseen = _reads(sources, plan, logical[0].target)
+    origin = _write_origin(sources, plan)
+    target = references.get(logical[0].target)
+    write = Use(logical[0].target, target, origin) if target else None
+    documents = event_plans.events(execution)
+    content = event_plans.read(execution, documents, reads, write)
+    return OpenedEvents(
+        sources, logical[0], execution, reads, write, origin, unseen, documents, content,
+        reported.others,
+    )  # fmt: skip
 
 
 def _cut_facets(event_plan: EventPlan) -> EventPlan:

@@ -47,8 +47,10 @@ from graph_model.lineage.questions import (
     Question,
     Reach,
     Route,
+    WalkEvidence,
 )
 from graph_model.lineage.structure import Structure
+from graph_model.lineage.walk import readers_of
 
 __all__ = [
     "HUB_LIMIT",
@@ -69,6 +71,8 @@ __all__ = [
     "Reach",
     "Route",
     "Structure",
+    "WalkEvidence",
     "holders",
     "keep_ends",
+    "readers_of",
 ]

@@ -108,7 +108,7 @@ class Lineage:
         """The neighbourhood of a dataset, a job or a column, which must exist."""
         if identity.kind_of(question.node) == labels.COLUMN:
             return self.ask_columns((question.node,), question)
-        evidence = self._evidence()
+        evidence = self.evidence()
         question = self._located(question)
         findings = self._beside(question, evidence.bounds)
         tables = TableWalks(evidence)
@@ -138,7 +138,7 @@ class Lineage:
 
     def _count_not_seen(self, question: Question, seen: TableFindings) -> NotSeen:
         """What a walk by plans in force finds beyond ``seen``."""
-        evidence = self._evidence()
+        evidence = self.evidence()
         findings = self._beside(question, evidence.bounds)
         part = replace(question, reach=Reach.IN_FORCE, chains=False)
         self._walk_from(TableWalks(evidence), part, findings)
@@ -150,7 +150,7 @@ class Lineage:
 
     def ask_downstream(self, start: Collection[str], question: Question) -> Answer:
         """The results of these datasets (ids) together, in one walk; ignores ``question.node``."""
-        evidence = self._evidence()
+        evidence = self.evidence()
         places = self._places(start, question.at)
         findings = TableFindings(question.limit, evidence.bounds, hidden=self._hidden)
         findings.admit(places, ())
@@ -173,7 +173,7 @@ class Lineage:
         force. Where a job's newest run failed, its inputs and outputs are included as
         ``attempted``.
         """
-        evidence = self._evidence()
+        evidence = self.evidence()
         findings = TableFindings(
             len(datasets) + len(jobs), evidence.bounds, set(datasets), set(datasets), set(jobs),
             hidden=self._hidden,
@@ -200,7 +200,7 @@ class Lineage:
 
     def plans_of_job(self, job: str) -> set[str]:
         """The ids of its complete logical plans, at most HUB_LIMIT."""
-        return plans_of_job(self._evidence(), job)
+        return plans_of_job(self.evidence(), job)
 
     def flows_into(
         self, datasets: Collection[str], at: int | None = None
@@ -208,14 +208,14 @@ class Lineage:
         """The plans that wrote the data that these datasets have at the time, for a map: see the
         function of this name.
         """
-        evidence = self._evidence()
+        evidence = self.evidence()
         return flows_into(datasets, evidence, at), evidence.bounds.partial
 
     def reads_of(self, jobs: Collection[str], at: int | None) -> tuple[PlanUse, ...]:
         """The plans of these jobs that write nothing and ran until the time, each with what it
         reads, for a map.
         """
-        evidence = self._evidence()
+        evidence = self.evidence()
         plans = self._reading_plans(jobs, evidence.bounds)
         if at is not None:
             walk = WALKS[Reach.SEEN](evidence, end_of(at))
@@ -280,7 +280,7 @@ class Lineage:
         cut = any(page.cut for page in (of_jobs, reading, fed))
         return {*datasets, *located} - {""}, {*jobs, *(row.job for row in rows)}, cut
 
-    def _evidence(self) -> WalkEvidence:
+    def evidence(self) -> WalkEvidence:
         """The evidence of another walk, within bounds of its own."""
         bounds = Bounds(self._expired, self._time_limit_ms)
         return WalkEvidence(self._graph, self._catalogue, self.history, self._structure, bounds)
@@ -377,7 +377,7 @@ class Lineage:
 
         Influences on the rows (FILTER, JOIN, GROUP_BY, SORT) are included.
         """
-        columns = ColumnWalks(self._evidence(), indirect=True)
+        columns = ColumnWalks(self.evidence(), indirect=True)
         return tuple(
             sorted(
                 ColumnDerivation(
@@ -396,7 +396,7 @@ class Lineage:
 
     def ask_columns(self, start: Collection[str], question: Question) -> Answer:
         """The sources and the results of columns (ids), derivation by derivation."""
-        evidence = self._evidence()
+        evidence = self.evidence()
         columns = ColumnWalks(evidence, indirect=question.indirect)
         names = columns.located(start, question.at)
         findings = ColumnFindings(question.limit, evidence.bounds, hidden=self._hidden)
@@ -407,7 +407,7 @@ class Lineage:
 
         A column that a table no longer has is included where the answer has lineage of it.
         """
-        evidence = self._evidence()
+        evidence = self.evidence()
         columns = ColumnWalks(evidence, indirect=question.indirect)
         inventory = Inventory(evidence)
         places = self._places(datasets, question.at)
@@ -418,14 +418,14 @@ class Lineage:
 
     def columns_of(self, datasets: Collection[str], at: int | None) -> tuple[ColumnNode, ...]:
         """The columns of datasets (ids): of schemas, and those that only lineage names."""
-        evidence = self._evidence()
+        evidence = self.evidence()
         names = _columns_at(evidence, ColumnWalks(evidence, indirect=False), datasets, at)
         return tuple(node_of(name) for name in sorted(names))
 
     def columns_at(self, datasets: Collection[str], at: int | None) -> dict[str, set[str]]:
         """Per dataset (ids) the paths of its columns at the time, nested ones included."""
         paths: dict[str, set[str]] = {dataset: set() for dataset in datasets}
-        for dataset, path in Inventory(self._evidence()).columns(datasets, at):
+        for dataset, path in Inventory(self.evidence()).columns(datasets, at):
             paths[dataset].add(path)
         return paths
 
@@ -480,7 +480,7 @@ class Lineage:
         """The tables and jobs of columns that a walk by plans in force finds beyond ``seen``."""
         if not question.not_seen:
             return None
-        evidence = self._evidence()
+        evidence = self.evidence()
         columns = ColumnWalks(evidence, indirect=question.indirect)
         findings = ColumnFindings(question.limit, evidence.bounds, hidden=self._hidden)
         findings.admit_asked(names)

@@ -11,28 +11,39 @@ after it. The runs of one plan in one interval are one node.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
-from graph_model import identity, labels, naming
+from graph_model import labels, naming
 from graph_model.answers.consumer.plan_documents import reported_plan
-from graph_model.answers.consumer.plans import PlanInfo, plan_info, read_event_id
+from graph_model.answers.jobs import sources_of_plans
 from graph_model.answers.nodes import open_plan
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
 from graph_model.facts import ExecutionPlanRow, ExecutionRow, LogicalPlanRow
-from graph_model.lineage import HUB_LIMIT, Answer, Partial, PlanUse, Question
+from graph_model.lineage import Answer, Partial, PlanUse, Question, WalkEvidence, readers_of
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.rules import Reports, lacks_expressions
-from graph_model.producers.spline.documents import ExecutionPlan
-from graph_model.stores.catalogue import Catalogue
+from graph_model.producers.spline.documents import ExecutionPlan, Product, read_product
 from graph_model.stores.catalogue_values import EventFilter, EventRecord, ListPage
-from graph_model.stores.graph import Direction, GraphReader
+from graph_model.stores.graph import Direction
 from graph_model.values import plain
 
 NODE_LIMIT: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class EventId:
+    """An execution by its plan and time; ``execution`` is its own id, None where these are enough.
+    ``text`` is the whole id as the client wrote it.
+    """
+
+    text: str
+    plan_id: str
+    at: int
+    execution: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +55,9 @@ class _Walk:
     partial: Partial | None
 
 
-def lineage_overview(sources: Sources, event_id: str, depth: int) -> Overview:
+def lineage_overview(sources: Sources, event: EventId, depth: int) -> Overview:
     """The sources of an execution's output: the content of each source just before it."""
-    sources, execution = _find_execution(sources, event_id)
+    sources, execution = _find_execution(sources, event)
     start = _start(sources, execution)
     lineage = sources.lineage
     answers: list[Answer] = []
@@ -61,40 +72,38 @@ def lineage_overview(sources: Sources, event_id: str, depth: int) -> Overview:
     return _overview(sources, execution, start, _Walk(uses, levels, cut), depth)
 
 
-def impact_overview(sources: Sources, event_id: str, depth: int) -> Overview:
+def impact_overview(sources: Sources, event: EventId, depth: int) -> Overview:
     """The uses of an execution's output, until the next overwrite replaced it.
 
     A failed run wrote nothing that others read, and a failed overwrite replaced nothing.
     """
-    sources, execution = _find_execution(sources, event_id)
+    sources, execution = _find_execution(sources, event)
     start = _start(sources, execution)
     (target,) = start.targets
     uses: tuple[PlanUse, ...] = ()
-    forward = Forward(sources.graph, sources.catalogue, sources.expired, NODE_LIMIT)
+    forward = Forward(sources.lineage.evidence(), NODE_LIMIT)
     has_written = execution.state == labels.COMPLETED and execution.kind == labels.WRITE_KIND
     if depth > 1 and has_written:
         uses = forward.uses(execution, target, depth - 1)
     levels = 1 + downstream_levels(target, uses, sources.hidden)
-    cut = Partial(forward.cut, NODE_LIMIT) if forward.cut else None
-    return _overview(sources, execution, start, _Walk(together(uses), levels, cut), depth)
+    walk = _Walk(together(uses), levels, forward.partial)
+    return _overview(sources, execution, start, walk, depth)
 
 
-def _find_execution(sources: Sources, event_id: str) -> tuple[Sources, ExecutionRow]:
+def _find_execution(sources: Sources, event: EventId) -> tuple[Sources, ExecutionRow]:
     """The sources for a question about this execution, and its row. Raises NotFound."""
-    asked = read_event_id(event_id)
-    rows = sources.catalogue.events.executions_at({(asked.plan_id, asked.at)})
-    chosen = [row for row in rows if asked.execution in (None, row.id)]
+    rows = sources.catalogue.events.executions_at({(event.plan_id, event.at)})
+    chosen = [row for row in rows if event.execution in (None, row.id)]
     if not chosen:
-        raise NotFound("event", event_id)
+        raise NotFound("event", event.text)
     ends = {chosen[0].job, chosen[0].target}
-    return open_plan(sources, ends, event_id, "event"), chosen[0]
+    return open_plan(sources, ends, event.text, "event"), chosen[0]
 
 
 def _start(sources: Sources, execution: ExecutionRow) -> PlanUse:
     """The execution's own plan, with catalog names replaced by the locations they stood for."""
     plan = execution.logical_plan
-    page = sources.graph.edges((plan,), Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
-    read = {e.out_id for e in page.edges if identity.kind_of(e.out_id) == labels.DATASET}
+    read = set(sources_of_plans(sources, (plan,)).get(plan, ()))
     moments = [(dataset, execution.at) for dataset in (*read, execution.target)]
     places = sources.catalogue.locations_of(moments)
     origins = {places.get((dataset, execution.at), dataset) for dataset in read}
@@ -166,7 +175,8 @@ def _unreported(sources: Sources, plans: Collection[str]) -> dict[str, PlanNode]
     """Plans without a Spline document: by their own ids, with the names of their jobs."""
     rows = sources.catalogue.logical_plans(plans)
     names = {row.id: row.name for row in sources.catalogue.jobs({row.job for row in rows})}
-    return {row.id: PlanNode(row.id, names.get(row.job, ""), "", None) for row in rows}
+    unknown = Product("", "")
+    return {row.id: PlanNode(row.id, names.get(row.job, ""), unknown, None) for row in rows}
 
 
 def _together_with(start: PlanUse, again: Sequence[PlanUse]) -> PlanUse:
@@ -184,12 +194,12 @@ class SourceNode:
 
 @dataclass(frozen=True, slots=True)
 class PlanNode:
-    """``system`` and ``agent`` are ``name version``; ``agent`` None where it is not known."""
+    """``agent`` None where it is not known."""
 
     id: str
     name: str
-    system: str
-    agent: str | None
+    system: Product
+    agent: Product | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,8 +284,8 @@ def plan_edges(uses: Iterable[PlanUse], plan_ids: Mapping[str, str]) -> dict[tup
 
 def plan_node(row: ExecutionPlanRow) -> PlanNode:
     """The node of a plan whose document is known."""
-    agent = None if row.agent == "unknown" else row.agent
-    return PlanNode(row.plan_id, row.name, row.system, agent)
+    agent = None if row.agent == "unknown" else read_product(row.agent)
+    return PlanNode(row.plan_id, row.name, read_product(row.system), agent)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -295,17 +305,17 @@ class Stretch:
 class Forward:
     """Follows the data that executions wrote. Raises GraphUnavailable."""
 
-    def __init__(
-        self, graph: GraphReader, catalogue: Catalogue, expired: Callable[[], bool], limit: int
-    ) -> None:
-        self._graph = graph
-        self._catalogue = catalogue
-        self._events = catalogue.events
-        self._history = History(catalogue)
-        self._expired = expired
+    def __init__(self, evidence: WalkEvidence, limit: int) -> None:
+        self._evidence = evidence
+        self._catalogue = evidence.catalogue
+        self._events = evidence.catalogue.events
         self._limit = limit
         self._uses: dict[tuple[str, str], PlanUse] = {}
-        self.cut = ""  # "time" or "nodes" where something is left out
+
+    @property
+    def partial(self) -> Partial | None:
+        """The bound that left something out."""
+        return self._evidence.bounds.partial
 
     def uses(self, execution: ExecutionRow, target: str, depth: int) -> tuple[PlanUse, ...]:
         """The plans within this many levels, one use for every dataset that a plan read."""
@@ -327,23 +337,20 @@ class Forward:
         return tuple(self._uses.values())
 
     def _is_full(self) -> bool:
-        if self._expired():
-            self.cut = "time"
-        elif len(self._uses) >= self._limit:
-            self.cut = "nodes"
-        return self.cut != ""
+        if len(self._uses) >= self._limit:
+            self._evidence.bounds.cut("nodes", self._limit)
+        return self._evidence.bounds.over()
 
     def _readers(self, datasets: Collection[str]) -> dict[str, set[str]]:
         """Per dataset the plans that ever read it, under any of its names."""
-        called: dict[str, set[str]] = {dataset: {dataset} for dataset in datasets}
-        for row in self._catalogue.names_of(datasets, None):
-            called.setdefault(row.name, set()).add(row.location)
-        page = self._graph.edges(called, Direction.DOWNSTREAM, (labels.FEEDS,), HUB_LIMIT)
+        called: dict[str, set[str]] = {}
+        for dataset, names in self._evidence.history.names.names_of(datasets).items():
+            for name in (dataset, *names):
+                called.setdefault(name, set()).add(dataset)
         readers: dict[str, set[str]] = {}
-        for edge in page.edges:
-            if identity.kind_of(edge.in_id) == labels.LOGICAL_PLAN:
-                for dataset in called[edge.out_id]:
-                    readers.setdefault(dataset, set()).add(edge.in_id)
+        for plan, read in readers_of(self._evidence, datasets).items():
+            for dataset in (place for name in read for place in called[name]):
+                readers.setdefault(dataset, set()).add(plan)
         return readers
 
     def _step(self, stretch: Stretch, plans: Collection[str]) -> list[Stretch]:
@@ -382,7 +389,7 @@ class Forward:
         pair = (execution.target, execution.application_id)
         same = {
             row.id
-            for reports in self._history.writes.reports({pair})
+            for reports in self._evidence.history.writes.reports({pair})
             if any(row.id == execution.id for row in reports)
             for row in reports
         }
@@ -446,10 +453,10 @@ def data_sources(sources: Sources, question: ListQuestion) -> EventPage:
 
 def plans(
     sources: Sources, at: int | None, offset: int, limit: int
-) -> tuple[tuple[PlanInfo, ...], int]:
+) -> tuple[tuple[ExecutionPlan, ...], int]:
     """Plans that had run by ``at``, ordered by their last run, newest first; and their number."""
     ids, total = sources.catalogue.events.plan_ids(at, offset, limit, sources.hidden)
-    return tuple(plan_info(plan) for plan in _listed(sources, ids)), total
+    return tuple(_listed(sources, ids)), total
 
 
 def label_names(sources: Sources, search: str, offset: int, length: int | None) -> tuple[str, ...]:

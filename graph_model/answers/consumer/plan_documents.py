@@ -16,128 +16,90 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from graph_model import identity, labels, naming
-from graph_model.answers.consumer.plans import (
-    DetailedOperation,
-    DetailedPlan,
-    detailed_operation,
-    detailed_plan,
-    is_event_plan,
-    known_id,
-    local_id,
-    read_plan_id,
-    split_local_id,
-)
-from graph_model.answers.nodes import dataset_references, open_plan
 from graph_model.answers.openlineage_reports import (
     READ_ROLE,
     EventDataset,
     EventPlan,
-    EventPlans,
-    Use,
     without_facets,
 )
+from graph_model.answers.plans import open_document, open_events
 from graph_model.answers.sources import Sources
-from graph_model.errors import NotFound
-from graph_model.lineage import HUB_LIMIT
+from graph_model.errors import InvalidDocument, NotFound
 from graph_model.producers.spline.documents import (
     Attribute,
     ExecutionPlan,
     Operation,
-    Product,
     Reference,
+    read_product,
+    read_uuid,
 )
 from graph_model.producers.spline.expressions.definitions import Definitions, Inputs, Node
-from graph_model.producers.spline.gathering import read_plan_document
-from graph_model.producers.spline.plan_logic import with_patterns
-from graph_model.stores.graph import Direction
+
+RUN: Final = "run:"
+"""How the key of an OpenLineage run begins."""
 
 
-def plan(sources: Sources, plan_id: str) -> DetailedPlan:
-    """A plan's operations."""
-    return detailed_plan(find_plan(sources, plan_id))
+def own_plan_id(text: str) -> str | None:
+    """A plan's id as it is known: a UUID in lower case, or that of a plan without a document; None
+    for another text.
+    """
+    if _is_event_plan(text):
+        return text
+    try:
+        return read_uuid(text, "")
+    except InvalidDocument:
+        return None
 
 
-def write_operation(sources: Sources, plan_id: str) -> str:
-    """The id of the plan's write operation."""
-    own = find_plan(sources, plan_id)
-    return local_id(own.id, own.write.id)
-
-
-def operation(sources: Sources, operation_id: str) -> DetailedOperation:
-    """One operation with its schemas and expressions."""
-    plan_id, local = split_local_id(operation_id, "operation")
-    return detailed_operation(find_plan(sources, plan_id), local)
-
-
-def attribute(sources: Sources, attribute_id: str) -> tuple[str, AttributeGraph, AttributeGraph]:
-    """The plan's id, the lineage of a column, and its impact."""
-    plan_id, sent = split_local_id(attribute_id, "attribute")
-    attributes = PlanAttributes(find_plan(sources, plan_id))
-    key = known_id(sent, attributes.emitted)
-    if key is None:
-        raise NotFound("attribute", attribute_id)
-    return plan_id, attributes.lineage(key), attributes.impact(key)
+def _is_event_plan(text: str) -> bool:
+    """Whether this is a logical plan's id or an OpenLineage run's key, so that
+    no document has it.
+    """
+    return text.startswith(RUN) or identity.kind_of(text) == labels.LOGICAL_PLAN
 
 
 def plan_sources(sources: Sources, plan_id: str, *, read: bool, write: bool) -> tuple[str, ...]:
     """The URIs of the data sources that a plan reads, writes, or both."""
-    own, scope = scoped_plan(sources, plan_id)
+    own, scope = _scoped_plan(sources, plan_id)
     uris = [own.write.target] if write else []
     uris += [source for read_step in own.reads for source in read_step.sources] if read else []
     names = (name for uri in uris for name in naming.normalise(uri, scope, sources.rules))
     return tuple(dict.fromkeys(name.uri for name in names))
 
 
-_PLAN: Final = "execution plan"
-
-
 def find_plan(sources: Sources, plan_id: str) -> ExecutionPlan:
     """The plan with this id. Raises NotFound."""
-    return scoped_plan(sources, plan_id)[0]
+    return _scoped_plan(sources, plan_id)[0]
 
 
-def scoped_plan(sources: Sources, plan_id: str) -> tuple[ExecutionPlan, str]:
+def _scoped_plan(sources: Sources, text: str) -> tuple[ExecutionPlan, str]:
     """The plan with this id, and the scope of its URIs. Raises NotFound."""
-    if is_event_plan(plan_id):
+    plan_id = own_plan_id(text)
+    if plan_id is None:
+        raise NotFound("plan", text)
+    if _is_event_plan(plan_id):
         return _event_plan(sources, plan_id), ""
-    return reported_plan(sources, read_plan_id(plan_id))
+    return reported_plan(sources, plan_id)
 
 
 def reported_plan(sources: Sources, plan_id: str) -> tuple[ExecutionPlan, str]:
     """The plan of a Spline document, and its scope."""
     rows = sources.catalogue.execution_plans(plan_id=plan_id, limit=1)
-    stored = sources.journal.document_of(plan_id, rows[0].content_hash) if rows else None
-    if stored is None:
-        raise NotFound(_PLAN, plan_id)
-    logical = sources.catalogue.logical_plans((rows[0].logical_plan,))
-    ends = {rows[0].job, *(row.target for row in logical)}
-    sources = open_plan(sources, ends, plan_id, _PLAN)
-    document = read_plan_document(stored)
-    plan = with_patterns(document.plan, sources.rules)
-    return _without_hidden(sources, plan, document.scope), document.scope
+    if not rows:
+        raise NotFound("plan", plan_id)
+    opened = open_document(sources, rows[0], plan_id)
+    document = opened.document
+    return _without_hidden(opened.sources, document.plan, document.scope), document.scope
 
 
 def _event_plan(sources: Sources, plan_id: str) -> ExecutionPlan:
     """A plan made from OpenLineage events; NotFound for one that writes nothing."""
-    event_plans = EventPlans(
-        sources.catalogue, sources.journal, sources.rules, sources.producers.event
-    )
-    reported = event_plans.find(plan_id, None)
-    plan, execution = reported.logical_plan, reported.execution
-    sources = open_plan(sources, {execution.job, execution.target}, plan_id, _PLAN)
-    page = sources.graph.edges((plan,), Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
-    read = {edge.out_id for edge in page.edges}
-    named = dataset_references(sources, {execution.target, *read})
-    uses = [Use(key, named[key], "") for key in sorted(named)]
-    written = next((use for use in uses if use.id == execution.target), None)
-    events = event_plans.events(execution)
-    reads = [use for use in uses if use.id in read]
-    event_plan = event_plans.read(execution, events, reads, written)
-    if not sources.hidden.isdisjoint(read):
-        event_plan = without_facets(event_plan)
-    shown = event_execution_plan(plan, event_plan, append=execution.mode in labels.KEEPING_MODES)
+    opened = open_events(sources, plan_id, None)
+    content = without_facets(opened.content) if opened.unseen else opened.content
+    append = opened.execution.mode in labels.KEEPING_MODES
+    shown = event_execution_plan(opened.logical.id, content, append=append)
     if shown is None:
-        raise NotFound(_PLAN, plan_id)
+        raise NotFound("plan", plan_id)
     return shown
 
 
@@ -202,16 +164,10 @@ def event_execution_plan(
         functions={},
         constants={},
         data_types={},
-        system=_product(event_plan.system or event_plan.producer),
-        agent=_product(event_plan.producer),
+        system=read_product(event_plan.system or event_plan.producer),
+        agent=read_product(event_plan.producer),
         extra={"appName": event_plan.name},
     )
-
-
-def _product(text: str) -> Product:
-    """``spark 3.5.1`` => name and version."""
-    name, _, version = text.rpartition(" ")
-    return Product(name, version) if name else Product(version, "")
 
 
 def _read(

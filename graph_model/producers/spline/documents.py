@@ -147,6 +147,12 @@ class Product:
     version: str
 
 
+def read_product(text: str) -> Product:
+    """``spark 3.5.9`` => name and version."""
+    name, _, version = text.rpartition(" ")
+    return Product(name, version) if name else Product(version, "")
+
+
 _MAX_NESTED_ARRAYS: Final = 8
 
 

@@ -17,9 +17,9 @@ from urllib.parse import quote
 import pytest
 from flask.testing import FlaskClient
 
+from api.consumer.plans import event_id
 from api.http.access import NoKeys
 from graph_model import identity
-from graph_model.answers.consumer.plans import event_id
 from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow, LogicalPlanRow, RunRow
 from graph_model.stores.keys import Key
 from graph_model.values import Role

@@ -27,6 +27,19 @@ from typing import Any, Final
 from flask import Response, current_app, jsonify, url_for
 from marshmallow import fields
 
+from api.consumer.plans import (
+    attributes_json,
+    detailed_json,
+    edge_json,
+    event_id,
+    known_id,
+    local_id,
+    operation_json,
+    plan_json,
+    product_json,
+    read_event_id,
+    split_local_id,
+)
 from api.http.blueprint import OPEN, Blueprint, TolerantParser
 from api.http.errors import RETRY_AFTER_SECONDS
 from api.logs import current_request_id
@@ -46,18 +59,9 @@ from api.service import current_service
 from api.service.parts import answer_errors, ask_parts, current_sources, lacking
 from graph_model.answers.consumer import executions, plan_documents
 from graph_model.answers.consumer.executions import EventPage, ListQuestion, Overview, PlanNode
-from graph_model.answers.consumer.plan_documents import AttributeGraph
-from graph_model.answers.consumer.plans import (
-    DataSourceReference,
-    DetailedOperation,
-    DetailedPlan,
-    OperationNode,
-    PlanInfo,
-    event_id,
-    local_id,
-)
+from graph_model.answers.consumer.plan_documents import PlanAttributes
+from graph_model.errors import NotFound
 from graph_model.lineage import Partial
-from graph_model.producers.spline.documents import Product
 from graph_model.stores.catalogue_values import (
     EventFilter,
     EventRecord,
@@ -268,7 +272,8 @@ def data_sources(query: Mapping[str, Any]) -> Response:
 )
 def lineage_overview(query: Mapping[str, Any]) -> Response:
     """The origins of an execution's output."""
-    overview = executions.lineage_overview(current_sources(), query["eventId"], query["maxDepth"])
+    event = read_event_id(query["eventId"])
+    overview = executions.lineage_overview(current_sources(), event, query["maxDepth"])
     return jsonify(overview_reply(overview, lack=lacking()))
 
 
@@ -277,7 +282,8 @@ def lineage_overview(query: Mapping[str, Any]) -> Response:
 )
 def impact_overview(query: Mapping[str, Any]) -> Response:
     """The uses of an execution's output."""
-    overview = executions.impact_overview(current_sources(), query["eventId"], query["maxDepth"])
+    event = read_event_id(query["eventId"])
+    overview = executions.impact_overview(current_sources(), event, query["maxDepth"])
     return jsonify(overview_reply(overview, lack=lacking()))
 
 
@@ -286,7 +292,7 @@ def impact_overview(query: Mapping[str, Any]) -> Response:
 )
 def lineage_detailed(query: Mapping[str, Any]) -> Response:
     """One plan: its operations, schemas and types."""
-    return jsonify(detailed_reply(plan_documents.plan(current_sources(), query["execId"])))
+    return jsonify(detailed_json(plan_documents.find_plan(current_sources(), query["execId"])))
 
 
 @blueprint.answer("/execution-plans", "A page of plans", PlansQuery)
@@ -294,7 +300,7 @@ def execution_plans(query: Mapping[str, Any]) -> Response:
     """Plans that have run, the last that ran first."""
     number, size = query["pageNum"], query["pageSize"]
     plans, total = executions.plans(current_sources(), _moment(query), (number - 1) * size, size)
-    items = [plan_reply(plan) for plan in plans]
+    items = [plan_json(plan) for plan in plans]
     reply = {"items": items, "totalCount": total, "pageNum": number, "pageSize": size}
     return jsonify(reply)
 
@@ -302,7 +308,7 @@ def execution_plans(query: Mapping[str, Any]) -> Response:
 @blueprint.answer("/execution-plans/<plan_id>", "The plan and the graph of its operations")
 def execution_plan(plan_id: str) -> Response:
     """The same reply as /lineage-detailed."""
-    return jsonify(detailed_reply(plan_documents.plan(current_sources(), plan_id)))
+    return jsonify(detailed_json(plan_documents.find_plan(current_sources(), plan_id)))
 
 
 @blueprint.route("/execution-plans/<plan_id>/write-op")
@@ -310,9 +316,8 @@ def execution_plan(plan_id: str) -> Response:
 @blueprint.doc(responses={302: {"description": "To the operation that writes"}})
 def write_operation(plan_id: str) -> Response:
     """A redirect to the operation that writes."""
-    location = url_for(
-        ".operation", operation_id=plan_documents.write_operation(current_sources(), plan_id)
-    )
+    plan = plan_documents.find_plan(current_sources(), plan_id)
+    location = url_for(".operation", operation_id=local_id(plan.id, plan.write.id))
     return Response(status=302, headers={"Location": location})
 
 
@@ -329,17 +334,22 @@ def plan_sources(query: Mapping[str, Any], plan_id: str) -> Response:
 @blueprint.answer("/operations/<path:operation_id>", "The operation, its schemas and data types")
 def operation(operation_id: str) -> Response:
     """One operation: its properties with expressions as trees, and the schemas around it."""
-    return jsonify(operation_reply(plan_documents.operation(current_sources(), operation_id)))
+    plan_id, sent = split_local_id(operation_id, "operation")
+    return jsonify(operation_json(plan_documents.find_plan(current_sources(), plan_id), sent))
 
 
 @blueprint.answer("/attribute-lineage-and-impact", "Two graphs of columns", AttributeQuery)
 def attribute_lineage_and_impact(query: Mapping[str, Any]) -> Response:
     """The origins and the uses of a plan's column, inside that plan."""
-    plan_id, lineage, impact = plan_documents.attribute(current_sources(), query["attributeId"])
+    plan_id, sent = split_local_id(query["attributeId"], "attribute")
+    attributes = PlanAttributes(plan_documents.find_plan(current_sources(), plan_id))
+    key = known_id(sent, attributes.emitted)
+    if key is None:
+        raise NotFound("attribute", query["attributeId"])
     return jsonify(
         {
-            "lineage": attribute_graph(plan_id, lineage),
-            "impact": attribute_graph(plan_id, impact),
+            "lineage": attributes_json(plan_id, attributes.lineage(key)),
+            "impact": attributes_json(plan_id, attributes.impact(key)),
         }
     )
 
@@ -430,7 +440,7 @@ def overview_reply(overview: Overview, *, lack: Partial | None) -> Json:
         "info": info,
         "graph": {
             "nodes": [*sources, *(_execution_node(node) for node in overview.plans)],
-            "edges": [_edge(source, target) for source, target in overview.edges],
+            "edges": [edge_json(source, target) for source, target in overview.edges],
             "depthRequested": overview.depth_requested,
             "depthComputed": overview.depth_computed,
         },
@@ -442,97 +452,11 @@ def _execution_node(node: PlanNode) -> Json:
         "_id": node.id,
         "_type": "ExecutionNode",
         "name": node.name,
-        "systemInfo": _named(node.system),
+        "systemInfo": product_json(node.system),
     }
     if node.agent is not None:
-        reply["agentInfo"] = _named(node.agent)
+        reply["agentInfo"] = product_json(node.agent)
     return reply
-
-
-def _named(text: str) -> Json:
-    """``spark 3.5.1`` => name and version."""
-    name, _, version = text.rpartition(" ")
-    return {"name": name or version, "version": version if name else ""}
-
-
-def _edge(source: str, target: str) -> Json:
-    return {"source": source, "target": target}
-
-
-def detailed_reply(detailed: DetailedPlan) -> Json:
-    """A plan with its operations."""
-    return {
-        "executionPlan": plan_reply(detailed.plan),
-        "graph": {
-            "nodes": [operation_node(node) for node in detailed.nodes],
-            "edges": [_edge(source, target) for source, target in detailed.edges],
-        },
-    }
-
-
-def plan_reply(plan: PlanInfo) -> Json:
-    """A plan without its operations."""
-    return {
-        "_id": plan.id,
-        "name": plan.name,
-        "systemInfo": _product(plan.system),
-        "agentInfo": None if plan.agent is None else _product(plan.agent),
-        "extra": dict(plan.extra),
-        "inputs": [_place(place) for place in plan.inputs],
-        "output": _place(plan.output),
-    }
-
-
-def _product(product: Product) -> Json:
-    return {"name": product.name, "version": product.version}
-
-
-def _place(place: DataSourceReference) -> Json:
-    return {"source": place.source, "sourceType": place.source_type}
-
-
-def operation_node(node: OperationNode) -> Json:
-    """An operation of a plan."""
-    return {
-        "_id": node.id,
-        "_type": node.type,
-        "name": node.name,
-        "properties": dict(node.properties),
-    }
-
-
-def operation_reply(detailed: DetailedOperation) -> Json:
-    """One operation; ``inputs`` and ``output`` are places in ``schemas``."""
-    last = len(detailed.schemas) - 1
-    return {
-        "operation": operation_node(detailed.operation),
-        "dataTypes": [dict(item) for item in detailed.data_types],
-        "schemas": [
-            [{"id": a.id, "name": a.name, "dataTypeId": a.data_type_id} for a in schema]
-            for schema in detailed.schemas
-        ],
-        "inputs": list(range(last)),
-        "output": last,
-    }
-
-
-def attribute_graph(plan_id: str, graph: AttributeGraph) -> Json:
-    """Attributes and the ones that each derives from."""
-    return {
-        "nodes": [
-            {
-                "_id": local_id(plan_id, node.attribute),
-                "name": node.name,
-                "originOpId": local_id(plan_id, node.origin),
-                "transOpIds": [local_id(plan_id, key) for key in node.passed],
-            }
-            for node in graph.nodes
-        ],
-        "edges": [
-            _edge(local_id(plan_id, derived), local_id(plan_id, source))
-            for derived, source in graph.edges
-        ],
-    }
 
 
 # --- about this service --------------------------------------------------------------------------

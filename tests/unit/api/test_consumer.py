@@ -1,4 +1,4 @@
-"""The view of one plan in Spline's viewers: ids, expression trees, columns inside the plan."""
+"""One plan in the form of Spline's viewers: ids, operations, schemas, expression trees."""
 
 from __future__ import annotations
 
@@ -8,29 +8,32 @@ from typing import Any
 
 import pytest
 
-from graph_model.answers.consumer.plan_documents import AttributeGraph, PlanAttributes
-from graph_model.answers.consumer.plans import (
+from api.consumer.plans import (
     MOST_DEPTH,
     MOST_NODES,
-    EventId,
     Trees,
     base36,
-    detailed_operation,
-    detailed_plan,
+    detailed_json,
     event_id,
     known_id,
     local_id,
-    plan_info,
+    operation_json,
+    plan_json,
     read_event_id,
     split_local_id,
 )
+from graph_model.answers.consumer.executions import EventId
 from graph_model.errors import NotFound
 from graph_model.producers.spline.documents import ExecutionPlan, read_plan
 from graph_model.values import plain
 from tests.builders import PLAN_ID, PlanBuilder
-from tests.captures import plans
+from tests.unit.graph_model.answers.consumer.test_plan_documents import operation_called, sum_plan
 
 EVENT = f"{PLAN_ID}:kf12oi"
+
+
+def names_of(detailed: dict[str, Any]) -> list[list[str]]:
+    return [[attribute["name"] for attribute in schema] for schema in detailed["schemas"]]
 
 
 # --- ids -----------------------------------------------------------------------------------------
@@ -42,13 +45,14 @@ EVENT = f"{PLAN_ID}:kf12oi"
 def test_times_are_spelled_in_base_36(number: int, text: str) -> None:
     assert base36(number) == text
     assert event_id(PLAN_ID, number) == f"{PLAN_ID}:{text}"
-    assert read_event_id(f"{PLAN_ID}:{text}") == EventId(PLAN_ID, number, None)
+    whole = f"{PLAN_ID}:{text}"
+    assert read_event_id(whole) == EventId(whole, PLAN_ID, number, None)
 
 
 def test_an_event_that_shares_its_time_is_told_apart() -> None:
     text = event_id(PLAN_ID, 1234567890, "ex_00ff")
     assert text == f"{EVENT}-ex_00ff"
-    assert read_event_id(text) == EventId(PLAN_ID, 1234567890, "ex_00ff")
+    assert read_event_id(text) == EventId(text, PLAN_ID, 1234567890, "ex_00ff")
 
 
 @pytest.mark.parametrize(
@@ -84,33 +88,11 @@ def test_a_search_minds_neither_case_nor_accents(text: str, searched: str) -> No
 # --- operations ----------------------------------------------------------------------------------
 
 
-def sum_plan() -> ExecutionPlan:
-    """SELECT id, salary + bonus AS total FROM employees WHERE salary > 10."""
-    plan = PlanBuilder()
-    employees = plan.read("file:/lake/employees", "id: int", "salary: int", "bonus: int")
-    wanted = plan.call(
-        "greaterthan", employees["salary"], plan.literal(10), symbol=">", type="boolean"
-    )
-    kept = plan.filter(employees, wanted)
-    total = plan.call("add", kept["salary"], kept["bonus"], symbol="+", type="int")
-    plan.write(plan.project(kept, "id", total=total))
-    return plan.build()
-
-
-def named(graph: AttributeGraph) -> tuple[list[str], set[tuple[str, str]]]:
-    names = {node.attribute: node.name for node in graph.nodes}
-    return [node.name for node in graph.nodes], {(names[a], names[b]) for a, b in graph.edges}
-
-
-def operation_called(plan: ExecutionPlan, name: str) -> str:
-    return next(operation.id for operation in plan.operations if operation.name == name)
-
-
 def test_a_condition_is_shown_as_a_tree() -> None:
     plan = sum_plan()
-    detailed = detailed_operation(plan, operation_called(plan, "Filter"))
-    (column, literal) = detailed.operation.properties["condition"]["children"]
-    assert detailed.operation.properties["condition"] | {"children": []} == {
+    detailed = operation_json(plan, operation_called(plan, "Filter"))
+    (column, literal) = detailed["operation"]["properties"]["condition"]["children"]
+    assert detailed["operation"]["properties"]["condition"] | {"children": []} == {
         "_typeHint": "expr.Binary", "dataTypeId": "type boolean", "name": "greaterthan",
         "symbol": ">", "children": [],
     }  # fmt: skip
@@ -124,8 +106,8 @@ def test_a_condition_is_shown_as_a_tree() -> None:
 
 def test_an_alias_has_one_child() -> None:
     plan = sum_plan()
-    detailed = detailed_operation(plan, operation_called(plan, "Project"))
-    passing, alias = detailed.operation.properties["projectList"]
+    detailed = operation_json(plan, operation_called(plan, "Project"))
+    passing, alias = detailed["operation"]["properties"]["projectList"]
     assert passing["_typeHint"] == "expr.AttrRef"
     assert (alias["_typeHint"], alias["alias"], alias["child"]["symbol"]) == (
         "expr.Alias",
@@ -137,15 +119,15 @@ def test_an_alias_has_one_child() -> None:
 
 def test_schemas_are_those_of_the_inputs_and_then_the_operations_own() -> None:
     plan = sum_plan()
-    detailed = detailed_operation(plan, operation_called(plan, "Project"))
-    assert [[a.name for a in schema] for schema in detailed.schemas] == [
+    detailed = operation_json(plan, operation_called(plan, "Project"))
+    assert names_of(detailed) == [
         ["id", "salary", "bonus"],
         ["id", "total"],
     ]
-    write = detailed_operation(plan, plan.write.id)
-    assert [[a.name for a in schema] for schema in write.schemas] == [["id", "total"]] * 2
-    assert write.operation.properties["outputSource"] == plan.write.target
-    assert write.operation.properties["append"] is False
+    write = operation_json(plan, plan.write.id)
+    assert names_of(write) == [["id", "total"]] * 2
+    assert write["operation"]["properties"]["outputSource"] == plan.write.target
+    assert write["operation"]["properties"]["append"] is False
 
 
 def test_types_are_cut_to_those_used_with_those_inside_them() -> None:
@@ -154,13 +136,13 @@ def test_types_are_cut_to_those_used_with_those_inside_them() -> None:
     people = plan.read("file:/lake/people", "id: bigint", f"homes: {plan.array_type(address)}")
     plan.write(plan.project(people, "homes"))
     built = plan.build()
-    detailed = detailed_operation(built, operation_called(built, "Project"))
-    used = {item["id"] for item in detailed.data_types}
+    detailed = operation_json(built, operation_called(built, "Project"))
+    used = {item["id"] for item in detailed["dataTypes"]}
     assert "type bigint" in used, "the input's schema counts"
-    write = detailed_operation(built, built.write.id)
-    names = sorted(item["_typeHint"] for item in write.data_types)
+    write = operation_json(built, built.write.id)
+    names = sorted(item["_typeHint"] for item in write["dataTypes"])
     assert names == ["dt.Array", "dt.Simple", "dt.Simple", "dt.Struct"]
-    assert all(item["nullable"] is not None for item in write.data_types)
+    assert all(item["nullable"] is not None for item in write["dataTypes"])
 
 
 def test_a_type_that_nothing_declares_becomes_a_simple_one() -> None:
@@ -169,8 +151,7 @@ def test_a_type_that_nothing_declares_becomes_a_simple_one() -> None:
     document.write(table)
     body = document.document()
     body["attributes"][0]["dataType"] = "integer"
-    info = plan_info(read_plan(body))
-    assert info.extra["dataTypes"] == [
+    assert plan_json(read_plan(body))["extra"]["dataTypes"] == [
         {"_typeHint": "dt.Simple", "id": "integer", "name": "integer", "nullable": True}
     ]
 
@@ -190,15 +171,15 @@ def test_the_write_is_found_as_the_viewer_spells_it_unless_an_operation_has_that
     """Spline's UI 0.7.6 makes the id of a plan's write up, by the version of the agent."""
     plan = sum_plan()
     own = {one.id: f"own-{place}" for place, one in enumerate(plan.operations)}
-    found = detailed_operation(with_ids(plan, own), spelling)
-    assert found.operation.id == f"{plan.id}:{own[plan.write.id]}"
+    found = operation_json(with_ids(plan, own), spelling)
+    assert found["operation"]["_id"] == f"{plan.id}:{own[plan.write.id]}"
     own[plan.reads[0].id] = spelling
-    assert detailed_operation(with_ids(plan, own), spelling).operation.type == "Read"
+    assert operation_json(with_ids(plan, own), spelling)["operation"]["_type"] == "Read"
 
 
 def test_unknown_operations_are_not_found() -> None:
     with pytest.raises(NotFound):
-        detailed_operation(sum_plan(), "op-99")
+        operation_json(sum_plan(), "op-99")
 
 
 def test_shared_expressions_do_not_explode() -> None:
@@ -255,64 +236,13 @@ def _count(tree: dict[str, Any]) -> int:
     return found
 
 
-# --- columns inside a plan -----------------------------------------------------------------------
-
-
-def test_a_column_comes_from_the_columns_that_its_expression_takes() -> None:
-    plan = sum_plan()
-    attributes = PlanAttributes(plan)
-    total = plan.operations[-2].output
-    assert total is not None
-    names, edges = named(attributes.lineage(total[1]))
-    assert names == ["salary", "bonus", "total"], "the column asked for is last"
-    assert edges == {("total", "salary"), ("total", "bonus")}
-    assert named(attributes.impact(total[1])) == (["total"], set())
-
-
-def test_impact_begins_with_the_column_and_ends_edges_at_it() -> None:
-    attributes = PlanAttributes(sum_plan())
-    names, edges = named(attributes.impact("attr-1"))
-    assert names == ["salary", "total"]
-    assert edges == {("total", "salary")}
-
-
-def test_a_column_knows_where_it_appears_and_which_operations_it_passes_through() -> None:
-    plan = sum_plan()
-    attributes = PlanAttributes(plan)
-    read, kept = (operation_called(plan, name) for name in ("LogicalRelation", "Filter"))
-    (salary, _, total) = attributes.lineage(plan.operations[-2].output[1]).nodes  # type: ignore[index]
-    assert (salary.origin, salary.passed) == (read, (kept,))
-    assert (total.origin, total.passed) == (operation_called(plan, "Project"), ())
-    (identifier,) = attributes.impact("attr-0").nodes
-    assert identifier.origin == read
-    assert set(identifier.passed) == {o.id for o in plan.operations} - {read}
-
-
-def test_the_captured_aggregate_as_its_query_says() -> None:
-    """avg(total_comp) AS avg_comp … GROUP BY dept, manager: worked out by hand."""
-    (document,) = plans("a3_agg")
-    plan = read_plan(document)
-    attributes = PlanAttributes(plan)
-    key = {plan.attributes[key].name: key for key in attributes.emitted}
-    assert named(attributes.lineage(key["avg_comp"]))[1] == {("avg_comp", "total_comp")}
-    assert named(attributes.impact(key["total_comp"]))[1] == {("avg_comp", "total_comp")}
-    assert named(attributes.lineage(key["n"]))[1] == set(), "count(*) comes from no column"
-
-
-def test_a_chain_of_thousands_of_operations_is_walked() -> None:
+def test_a_plan_of_thousands_of_operations_has_its_edges() -> None:
     plan = PlanBuilder()
     step = plan.read("file:/in", "a: int")
     for number in range(2_000):
         step = plan.project(step, a=plan.call("negative", step["a"], type=f"int{number % 2}"))
     plan.write(step)
-    built = plan.build()
-    attributes = PlanAttributes(built)
-    last = built.operations[-2].output
-    assert last is not None
-    lineage, impact = attributes.lineage(last[0]), attributes.impact("attr-0")
-    assert len(lineage.nodes) == len(impact.nodes) == 2_001
-    assert len(lineage.edges) == len(impact.edges) == 2_000
-    assert len(detailed_plan(built).edges) == 2_001
+    assert len(detailed_json(plan.build())["graph"]["edges"]) == 2_001
 
 
 def test_a_plan_with_2000_columns_is_shown_whole() -> None:
@@ -323,10 +253,8 @@ def test_a_plan_with_2000_columns_is_shown_whole() -> None:
     )
     plan.write(step)
     built = plan.build()
-    detailed = detailed_operation(built, operation_called(built, "Project"))
-    assert [len(schema) for schema in detailed.schemas] == [2_000, 2_000]
-    assert len(detailed.operation.properties["projectList"]) == 2_000
-    assert all("alias" in tree for tree in detailed.operation.properties["projectList"])
-    assert len(plan_info(built).extra["attributes"]) == 4_000
-    names, edges = named(PlanAttributes(built).impact(wide["c7"].id))
-    assert (names, edges) == (["c7", "d7"], {("d7", "c7")})
+    detailed = operation_json(built, operation_called(built, "Project"))
+    assert [len(schema) for schema in detailed["schemas"]] == [2_000, 2_000]
+    assert len(detailed["operation"]["properties"]["projectList"]) == 2_000
+    assert all("alias" in tree for tree in detailed["operation"]["properties"]["projectList"])
+    assert len(plan_json(built)["extra"]["attributes"]) == 4_000

@@ -1,5 +1,5 @@
 """One plan as Spline shows it: its operations, schemas, types, one operation in detail, and the ids
-of all of them.
+of all of them, as JSON.
 
 Read from the plan's document, so URIs, names and literals are the producer's own. Expressions are
 the trees that Spline puts into an operation's parameters:
@@ -23,12 +23,13 @@ of a URL may not hold) are percent-encoded in local ids. Those of the agents hol
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from graph_model import identity, labels
-from graph_model.errors import InvalidDocument, NotFound
+from graph_model import identity
+from graph_model.answers.consumer.executions import EventId
+from graph_model.answers.consumer.plan_documents import RUN, AttributeGraph, own_plan_id
+from graph_model.errors import NotFound
 from graph_model.producers.spline.documents import (
     ExecutionPlan,
     Function,
@@ -38,7 +39,6 @@ from graph_model.producers.spline.documents import (
     Reference,
     as_reference,
     outputs,
-    read_uuid,
     type_text,
 )
 from graph_model.producers.spline.expressions.text import Renderer
@@ -53,115 +53,74 @@ _UNNAMED: Final = "Transform"  # the name in ``documents`` for an operation with
 #: ones.
 _WRITE_SPELLINGS: Final = frozenset({"0", "op-0"})
 
-JsonObject = Mapping[str, Any]
+Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaAttribute:
-    id: str
-    name: str
-    data_type_id: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class DataSourceReference:
-    """A source or target; ``source_type`` is its format, None where not reported."""
-
-    source: str
-    source_type: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class OperationNode:
-    id: str
-    type: str
-    name: str
-    properties: JsonObject
-
-
-@dataclass(frozen=True, slots=True)
-class PlanInfo:
-    id: str
-    name: str
-    system: Product
-    agent: Product | None
-    extra: JsonObject
-    inputs: tuple[DataSourceReference, ...]
-    output: DataSourceReference
-
-
-@dataclass(frozen=True, slots=True)
-class DetailedPlan:
-    """``edges`` are (input, consumer)."""
-
-    plan: PlanInfo
-    nodes: tuple[OperationNode, ...]
-    edges: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DetailedOperation:
-    """``schemas`` are those of the inputs in order, then its own."""
-
-    operation: OperationNode
-    data_types: tuple[JsonObject, ...]
-    schemas: tuple[tuple[SchemaAttribute, ...], ...]
-
-
-def plan_info(plan: ExecutionPlan) -> PlanInfo:
-    """The fields of a plan in lists of plans and on its page."""
-    shown = outputs(plan)
-    emitted = dict.fromkeys(attribute for listed in unique(shown.values()) for attribute in listed)
-    attributes = schema_of(plan, list(emitted))
+def plan_json(plan: ExecutionPlan) -> Json:
+    """A plan without its operations."""
+    emitted = [attribute for listed in _unique(outputs(plan).values()) for attribute in listed]
+    attributes = _schema(plan, dict.fromkeys(emitted))
+    used = (item["dataTypeId"] for item in attributes)
     name = plan.name or plan.id
-    return PlanInfo(
-        id=plan.id,
-        name=name,
-        system=plan.system,
-        agent=plan.agent,
-        extra={
+    return {
+        "_id": plan.id,
+        "name": name,
+        "systemInfo": product_json(plan.system),
+        "agentInfo": None if plan.agent is None else product_json(plan.agent),
+        "extra": {
             **plan.extra,
-            "attributes": [
-                {"id": item.id, "name": item.name, "dataTypeId": item.data_type_id}
-                for item in attributes
-            ],
-            "dataTypes": [
-                *_declared(plan).values(),
-                *_undeclared(plan, (item.data_type_id for item in attributes)),
-            ],
+            "attributes": attributes,
+            "dataTypes": [*_declared(plan).values(), *_undeclared(plan, used)],
             "appName": name,
         },
-        inputs=tuple(
-            DataSourceReference(source, _text(operation.extra.get("sourceType")))
+        "inputs": [
+            _place(source, operation.extra.get("sourceType"))
             for operation in plan.reads
             for source in operation.sources
-        ),
-        output=DataSourceReference(
-            plan.write.target, _text(plan.write.extra.get("destinationType"))
-        ),
-    )
+        ],
+        "output": _place(plan.write.target, plan.write.extra.get("destinationType")),
+    }
 
 
-def unique(
-    schemas: Iterable[Sequence[str] | None],
-) -> list[Sequence[str]]:
+def product_json(product: Product) -> Json:
+    """The system or the agent."""
+    return {"name": product.name, "version": product.version}
+
+
+def _place(source: str, kind: object) -> Json:
+    """A source or target and its format, null where not reported."""
+    return {"source": source, "sourceType": kind if isinstance(kind, str) else None}
+
+
+def _unique(schemas: Iterable[Sequence[str] | None]) -> list[Sequence[str]]:
     """Each schema once: thousands of operations may pass on the same one."""
     return list({id(schema): schema for schema in schemas if schema is not None}.values())
 
 
-def detailed_plan(plan: ExecutionPlan) -> DetailedPlan:
-    """The operations of a plan and the edges between them; duplicate edges are merged."""
-    nodes = tuple(_node(plan, operation, {}) for operation in plan.operations)
+def detailed_json(plan: ExecutionPlan) -> Json:
+    """A plan with its operations and the edges between them; duplicate edges are merged."""
     edges = {
         (local_id(plan.id, child), local_id(plan.id, operation.id)): None
         for operation in plan.operations
         for child in operation.children
     }
-    return DetailedPlan(plan_info(plan), nodes, tuple(edges))
+    return {
+        "executionPlan": plan_json(plan),
+        "graph": {
+            "nodes": [_node(plan, operation, {}) for operation in plan.operations],
+            "edges": [edge_json(child, consumer) for child, consumer in edges],
+        },
+    }
 
 
-def detailed_operation(plan: ExecutionPlan, sent: str) -> DetailedOperation:
-    """One operation by its local id as the client sent it; raises NotFound.
+def edge_json(source: str, target: str) -> Json:
+    """An edge of any graph."""
+    return {"source": source, "target": target}
+
+
+def operation_json(plan: ExecutionPlan, sent: str) -> Json:
+    """One operation by its local id as the client sent it, with the schemas of its inputs in order
+    and its own behind them: ``inputs`` and ``output`` are places there. Raises NotFound.
 
     ``0`` and ``op-0`` mean the write where no operation has that id.
     """
@@ -173,8 +132,8 @@ def detailed_operation(plan: ExecutionPlan, sent: str) -> DetailedOperation:
         raise NotFound("operation", f"{plan.id}:{sent}")
     operation = operations[key]
     shown = outputs(plan)
-    schemas = tuple(schema_of(plan, shown[listed] or ()) for listed in (*operation.children, key))
-    used = {item.data_type_id for schema in schemas for item in schema}
+    schemas = [_schema(plan, shown[listed] or ()) for listed in (*operation.children, key)]
+    used = {item["dataTypeId"] for schema in schemas for item in schema}
     properties = {
         "inputSources": list(operation.sources) if operation.kind == "read" else None,
         "outputSource": operation.target if operation.kind == "write" else None,
@@ -182,36 +141,59 @@ def detailed_operation(plan: ExecutionPlan, sent: str) -> DetailedOperation:
         **Trees(plan).replaced(dict(operation.params)),
         **operation.extra,
     }
-    return DetailedOperation(_node(plan, operation, properties), _used_types(plan, used), schemas)
+    last = len(schemas) - 1
+    return {
+        "operation": _node(plan, operation, properties),
+        "dataTypes": _used_types(plan, used),
+        "schemas": schemas,
+        "inputs": list(range(last)),
+        "output": last,
+    }
 
 
-def schema_of(plan: ExecutionPlan, attributes: Sequence[str]) -> tuple[SchemaAttribute, ...]:
+def _schema(plan: ExecutionPlan, attributes: Iterable[str]) -> list[Json]:
     """The attributes of a schema; one that the document does not declare has its id as its name."""
     schema = []
     for key in attributes:
         known = plan.attributes.get(key)
         name, data_type = (key, None) if known is None else (known.name, known.data_type)
-        schema.append(SchemaAttribute(local_id(plan.id, key), name, data_type))
-    return tuple(schema)
+        schema.append({"id": local_id(plan.id, key), "name": name, "dataTypeId": data_type})
+    return schema
 
 
-def _node(plan: ExecutionPlan, operation: Operation, properties: JsonObject) -> OperationNode:
+def _node(plan: ExecutionPlan, operation: Operation, properties: Json) -> Json:
     kind = _TYPES[operation.kind]
     name = kind if operation.name == _UNNAMED else operation.name
-    return OperationNode(local_id(plan.id, operation.id), kind, name, properties)
+    key = local_id(plan.id, operation.id)
+    return {"_id": key, "_type": kind, "name": name, "properties": properties}
 
 
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+def attributes_json(plan_id: str, graph: AttributeGraph) -> Json:
+    """Attributes of a plan and the ones that each derives from."""
+    return {
+        "nodes": [
+            {
+                "_id": local_id(plan_id, node.attribute),
+                "name": node.name,
+                "originOpId": local_id(plan_id, node.origin),
+                "transOpIds": [local_id(plan_id, key) for key in node.passed],
+            }
+            for node in graph.nodes
+        ],
+        "edges": [
+            edge_json(local_id(plan_id, derived), local_id(plan_id, source))
+            for derived, source in graph.edges
+        ],
+    }
 
 
 # --- data types ----------------------------------------------------------------------------------
 
 
-def _declared(plan: ExecutionPlan) -> dict[str, JsonObject]:
+def _declared(plan: ExecutionPlan) -> dict[str, Json]:
     """The types as declared in the document, each with the hint and the flag that viewers need."""
     listed = plan.extra.get("dataTypes")
-    types: dict[str, JsonObject] = {}
+    types: dict[str, Json] = {}
     for item in listed if isinstance(listed, list) else ():
         if isinstance(item, Mapping) and isinstance(item.get("id"), str):
             hint = "dt.Array" if "elementDataTypeId" in item else "dt.Simple"
@@ -220,7 +202,7 @@ def _declared(plan: ExecutionPlan) -> dict[str, JsonObject]:
     return types
 
 
-def _undeclared(plan: ExecutionPlan, used: Iterable[str | None]) -> list[JsonObject]:
+def _undeclared(plan: ExecutionPlan, used: Iterable[str | None]) -> list[Json]:
     """Types that the document does not declare: some clients write type names instead of ids."""
     missing = dict.fromkeys(key for key in used if key is not None)
     return [
@@ -231,7 +213,7 @@ def _undeclared(plan: ExecutionPlan, used: Iterable[str | None]) -> list[JsonObj
     ]  # fmt: skip
 
 
-def _used_types(plan: ExecutionPlan, used: Iterable[str | None]) -> tuple[JsonObject, ...]:
+def _used_types(plan: ExecutionPlan, used: Iterable[str | None]) -> list[Json]:
     """The types in use, with the types nested in them, in the document's order."""
     declared = _declared(plan)
     wanted: set[str] = set()
@@ -245,10 +227,10 @@ def _used_types(plan: ExecutionPlan, used: Iterable[str | None]) -> tuple[JsonOb
         if known is not None:
             waiting.extend(field for _, field in known.fields)
             waiting.extend([known.element] if known.element is not None else [])
-    return (
+    return [
         *(item for key, item in declared.items() if key in wanted),
         *_undeclared(plan, sorted(wanted)),
-    )
+    ]
 
 
 MOST_NODES: Final = 20_000
@@ -261,8 +243,6 @@ _LEAF: Final = "expr.GenericLeaf"
 _GENERIC: Final = "expr.Generic"
 _UNTYPED: Final = "expr.UntypedExpression"
 _HINTS: Final = frozenset({_ALIAS, _BINARY, _UDF, _LEAF, _GENERIC, _UNTYPED})
-
-Tree = dict[str, Any]
 
 
 class Trees:
@@ -295,10 +275,10 @@ class Trees:
                 holder[place] = current
         return whole[0]
 
-    def tree(self, reference: Reference) -> Tree:
+    def tree(self, reference: Reference) -> Json:
         """The tree below a reference; attributes are leaves."""
-        holder: list[Tree] = [{}]
-        waiting: list[tuple[list[Tree], int, Reference, int]] = [(holder, 0, reference, 1)]
+        holder: list[Json] = [{}]
+        waiting: list[tuple[list[Json], int, Reference, int]] = [(holder, 0, reference, 1)]
         while waiting:
             siblings, place, current, depth = waiting.pop()
             function = self._plan.functions.get(current.id)
@@ -327,11 +307,11 @@ class Trees:
         self._left -= weight if fits else 0
         return fits
 
-    def _node(self, function: Function) -> tuple[Tree, list[Tree]]:
+    def _node(self, function: Function) -> tuple[Json, list[Json]]:
         """A node and the list for its children; all still empty."""
         hint = function.hint if function.hint in _HINTS else _GENERIC
         node = _start(hint, function.data_type, function.name)
-        children: list[Tree] = [{} for _ in function.children]
+        children: list[Json] = [{} for _ in function.children]
         if hint == _ALIAS and children:
             node |= {"alias": function.params.get("name", function.name), "child": children[:1]}
             return node, node["child"]
@@ -346,7 +326,7 @@ class Trees:
             node |= {"children": children}
         return node, children
 
-    def _leaf(self, reference: Reference) -> Tree:
+    def _leaf(self, reference: Reference) -> Json:
         """A column, a literal, or a reference to something that the document does not hold."""
         if reference.kind == "attribute":
             attribute = self._plan.attributes.get(reference.id)
@@ -360,7 +340,7 @@ class Trees:
             return _start(_UNTYPED, None, "?") | {"exprType": "", "params": {}, "children": []}
         return _start("expr.Literal", constant.data_type, None) | {"value": constant.value}
 
-    def _cut(self, reference: Reference, function: Function) -> Tree:
+    def _cut(self, reference: Reference, function: Function) -> Json:
         text = self._renderer.text(reference, inline=False)
         return _start(_LEAF, function.data_type, text) | {
             "exprType": function.class_name,
@@ -368,11 +348,11 @@ class Trees:
         }
 
 
-def _start(hint: str, data_type: str | None, name: str | None) -> Tree:
+def _start(hint: str, data_type: str | None, name: str | None) -> Json:
     return {"_typeHint": hint, "dataTypeId": data_type, "name": name}
 
 
-def _finished(root: Tree) -> Tree:
+def _finished(root: Json) -> Json:
     """``child`` was built as a list; its one entry replaces it."""
     waiting = [root]
     while waiting:
@@ -388,18 +368,6 @@ def _finished(root: Tree) -> Tree:
 
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 _MOST_DIGITS: Final = 12
-_RUN: Final = "run:"
-
-
-@dataclass(frozen=True, slots=True)
-class EventId:
-    """The plan, the time and the execution that an event id names; ``execution`` None in the short
-    form.
-    """
-
-    plan_id: str
-    at: int
-    execution: str | None
 
 
 def base36(number: int) -> str:
@@ -425,7 +393,7 @@ def read_event_id(text: str) -> EventId:
         raise NotFound("event", text)
     # A UUID in any case; the key of an OpenLineage run (run:…) as its client spells it.
     known = plan_id if ":" in plan_id else plan_id.lower()
-    return EventId(known, int(digits, 36), execution or None)
+    return EventId(text, known, int(digits, 36), execution or None)
 
 
 def local_id(plan_id: str, identifier: str) -> str:
@@ -433,36 +401,17 @@ def local_id(plan_id: str, identifier: str) -> str:
     return f"{plan_id}:{quote(identifier, safe='')}"
 
 
-def read_plan_id(text: str) -> str:
-    """A plan's id in lower case; raises NotFound for a text that is not a UUID."""
-    try:
-        return read_uuid(text, "")
-    except InvalidDocument:
-        raise NotFound("execution plan", text) from None
-
-
-def is_event_plan(text: str) -> bool:
-    """Whether this is a logical plan's id or an OpenLineage run's key, so that
-    no document has it.
-    """
-    return text.startswith(_RUN) or identity.kind_of(text) == labels.LOGICAL_PLAN
-
-
 def split_local_id(text: str, kind: str) -> tuple[str, str]:
     """(plan id, local id as the client sent it); raises NotFound.
 
     The key of an OpenLineage run contains colons: the last colon separates it from the local id.
     """
-    cut = str.rpartition if text.startswith(_RUN) else str.partition
+    cut = str.rpartition if text.startswith(RUN) else str.partition
     plan_id, separator, identifier = cut(text, ":")
-    if not separator or not identifier:
+    known = own_plan_id(plan_id)
+    if not separator or not identifier or known is None:
         raise NotFound(kind, text)
-    if is_event_plan(plan_id):
-        return plan_id, identifier
-    try:
-        return read_uuid(plan_id, ""), identifier
-    except InvalidDocument:
-        raise NotFound(kind, text) from None
+    return known, identifier
 
 
 def known_id(sent: str, known: Container[str]) -> str | None:
