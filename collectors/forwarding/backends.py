@@ -16,7 +16,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
@@ -52,6 +52,8 @@ _MOST_SECRET: Final = 65_536
 _MOST_READ: Final = 2_000
 """Bytes of an answer; a longer one costs its connection."""
 _ERRORS: Final = ("error", "errors", "errorMessage")
+_FIELD: Final = re.compile(r'[\s,{]*"([^"\\]*)"\s*:\s*')
+"""A field's name, of an object or behind the field before."""
 _PAGE: Final = ("<!doctype html", "<html")
 """How a sign-in page, a proxy or a web page begins, which have kept nothing."""
 _USER_INFO: Final = re.compile(r"//[^/\s@]*@")
@@ -369,13 +371,23 @@ class HttpBackend:
 
 def _tells_an_error(text: str) -> bool:
     """Whether the body of a 2xx says that nothing was taken, as what stands in front of a backend
-    does: {"errorMessage": "timed out"}.
+    does: {"errorMessage": "timed out"}. Of one that was not read to its end what is there counts.
     """
-    try:
-        body = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(body, dict) and any(body.get(key) for key in _ERRORS)
+    return any(value for name, value in _fields(text.lstrip()) if name in _ERRORS)
+
+
+def _fields(text: str) -> Iterator[tuple[str, Any]]:
+    """Those of a JSON object, which may break off: then the last value is the text of what is left.
+
+    {"id": 7, "errorMessage": "time => ("id", 7), ("errorMessage", '"time')
+    """
+    decoder, place = json.JSONDecoder(), 0
+    while text.startswith("{") and (field := _FIELD.match(text, place)):
+        try:
+            value, place = decoder.raw_decode(text, field.end())
+        except (ValueError, RecursionError):
+            value, place = text[field.end() :], len(text)
+        yield field[1], value
 
 
 def _beginning(answer: requests.Response) -> str:

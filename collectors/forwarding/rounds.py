@@ -19,7 +19,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -55,6 +55,8 @@ _BATCH_BYTES: Final = 16_000_000
 """Of bodies in memory; a larger document is a batch of its own."""
 _NOTE_SECONDS: Final = 5.0
 """A killed process has noted what it had sent so long before."""
+_LOOK_SECONDS: Final = 0.5
+"""So long after a forget command a document that it names may still be sent."""
 _AGAIN: Final = 10
 _COMMANDS_AT_ONCE: Final = 1_000
 _KINDS: Final = frozenset({*EVENT_KINDS, PLAN_KIND, EVENT_KIND})
@@ -77,10 +79,13 @@ class RoundResult:
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """By what a batch is sent; ``forgotten`` are content hashes."""
+    """By what a batch is sent. ``forgotten`` are the content hashes that commands up to ``newest``,
+    the journal's end before the batch was read, name and have not removed yet.
+    """
 
     definition: ForwardTarget
     rules: Rules
+    newest: int
     forgotten: frozenset[str]
 
 
@@ -155,16 +160,16 @@ class Forwarding:
                 f"it has refused {state.letters:,} documents: headwater forward letters "
                 f"{self.name} lists them"
             )
-        newest = self._journal.newest()
+        terms = self._terms(definition)
         batch = self._journal.in_order(
             _KINDS, state.position, _BATCH, falling=False, most_bytes=_BATCH_BYTES
         )
         result = self._send(
-            definition, [document for document in batch if document.position not in state.ahead]
+            terms, [document for document in batch if document.position not in state.ahead]
         )
         done = result.done | state.ahead
         waiting = [document.position for document in batch if document.position not in done]
-        whole = batch[-1].position if batch else newest
+        whole = batch[-1].position if batch else terms.newest
         position = waiting[0] - 1 if waiting else max(whole, state.position)
         if position > state.position or result.done:
             ahead = {place for place in done if place > position}
@@ -181,8 +186,9 @@ class Forwarding:
         due = self._states.letters(self.name, _AGAIN, due=True) if state.letters else ()
         if not due:
             return False
+        terms = self._terms(definition)
         documents = self._journal.documents([letter.position for letter in due])
-        result = self._send(definition, documents)
+        result = self._send(terms, documents)
         known = {document.position for document in documents}
         gone = {letter.position for letter in due} - known
         refused = {letter.position for letter in result.refused}
@@ -194,15 +200,19 @@ class Forwarding:
 
     # --- one batch -------------------------------------------------------------------------------
 
-    def _send(self, definition: ForwardTarget, documents: Sequence[StoredDocument]) -> RoundResult:
+    def _terms(self, definition: ForwardTarget) -> _Terms:
+        """Those of documents that are read from now on."""
         rules = read_rules(definition.rules, holding_back=True) if definition.rules else ()
-        terms = _Terms(definition, rules, self._forgotten() if documents else frozenset())
+        newest = self._journal.newest()
+        return _Terms(definition, rules, newest, self._forgotten(0, [DocumentState.PENDING]))
+
+    def _send(self, terms: _Terms, documents: Sequence[StoredDocument]) -> RoundResult:
         chosen = self._chosen(terms, documents)
-        if definition != self._partly_to:
-            self._partly, self._partly_to = {}, definition
+        if terms.definition != self._partly_to:
+            self._partly, self._partly_to = {}, terms.definition
         lanes: dict[int, list[StoredDocument]] = {}
         for document in chosen:
-            lane = zlib.crc32(document.subject_key.encode()) % definition.connections
+            lane = zlib.crc32(document.subject_key.encode()) % terms.definition.connections
             lanes.setdefault(lane, []).append(document)
         result = RoundResult(
             {document.position for document in documents}
@@ -239,21 +249,21 @@ class Forwarding:
     def _chosen(
         self, terms: _Terms, documents: Sequence[StoredDocument]
     ) -> Sequence[StoredDocument]:
-        """Without those that came from there, and without forgotten ones."""
-        kept = [document for document in documents if document.content_hash not in terms.forgotten]
+        """Without those that came from there."""
         foreign = terms.definition.never_from
         if not foreign:
-            return kept
-        senders = self._journal.principals([document.position for document in kept])
-        return [document for document in kept if senders.get(document.position, "") not in foreign]
+            return documents
+        senders = self._journal.principals([document.position for document in documents])
+        return [each for each in documents if senders.get(each.position, "") not in foreign]
 
-    def _forgotten(self) -> frozenset[str]:
-        """The contents that a command names whose removal is still to come."""
+    def _forgotten(
+        self, behind: int, states: Sequence[DocumentState] | None = None
+    ) -> frozenset[str]:
+        """The contents that commands behind a position name, those in these states (None: all)."""
         digests: set[str] = set()
-        behind = 0
         while commands := self._journal.in_order(
-            [COMMAND_KIND], behind, _COMMANDS_AT_ONCE, falling=False,
-            states=[DocumentState.PENDING], most_bytes=_BATCH_BYTES,
+            [COMMAND_KIND], behind, _COMMANDS_AT_ONCE, falling=False, states=states,
+            most_bytes=_BATCH_BYTES,
         ):  # fmt: skip
             behind = commands[-1].position
             for command in commands:
@@ -270,11 +280,18 @@ class Forwarding:
         """Documents in order, up to a failure or the end of the process; some of them where they
         take long, so that they are noted.
         """
-        end = time.monotonic() + _NOTE_SECONDS
+        begun = looked = time.monotonic()
         for document in documents:
-            if self._wait(0) or (result.done and time.monotonic() > end):
+            now = time.monotonic()
+            if self._wait(0) or (result.done and now > begun + _NOTE_SECONDS):
                 return
             try:
+                if now > looked + _LOOK_SECONDS:
+                    looked, later = now, self._forgotten(terms.newest)
+                    terms = replace(terms, forgotten=terms.forgotten | later)
+                if document.content_hash in terms.forgotten:
+                    result.done.add(document.position)
+                    continue
                 messages = self._messages_of(terms, document)
                 for message in messages[self._partly.get(document.position, 0) :]:
                     backend = self._backend(terms.definition, lane)

@@ -51,7 +51,7 @@ from graph_model.producers.commands import COMMAND_KIND
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.database import open_database
-from graph_model.stores.documents import DocumentKind, Receipt
+from graph_model.stores.documents import DocumentKind, DocumentState, Receipt
 from graph_model.stores.forwarding import DeadLetter, ForwardLease, ForwardStates
 from graph_model.stores.journal import Journal
 from tests.builders import PlanBuilder, a_document
@@ -251,19 +251,24 @@ def test_commands_and_what_came_from_there_and_what_is_to_be_forgotten_are_not_s
     estate.take(RUN_EVENT_KIND, run_event(1))
     estate.take(RUN_EVENT_KIND, run_event(2), sender="harvest:datazone")
     estate.take(RUN_EVENT_KIND, run_event(3))
-    (third,) = estate.journal.documents([3])
-    estate.take(
-        COMMAND_KIND,
-        {
-            "command": "forget", "author": "a", "time": NOW, "note": "", "target": "t",
-            "planIds": [third.subject_key], "documents": [third.content_hash],
-        },
-    )  # fmt: skip
+    forget(estate, 3)
     estate.forward(
         ForwardTarget("openlineage", server.url, never_from=("harvest:datazone",)),
     )
     assert [run for run, _ in sent(server)] == ["01"]
     assert estate.states.get("there").position == 4
+
+
+def forget(estate: Estate, position: int) -> None:
+    """A command that names a document, as it is before it has been carried out."""
+    (stored,) = estate.journal.documents([position])
+    estate.take(
+        COMMAND_KIND,
+        {
+            "command": "forget", "author": "a", "time": NOW, "note": "", "target": "t",
+            "planIds": [stored.subject_key], "documents": [stored.content_hash],
+        },
+    )  # fmt: skip
 
 
 # --- failures ------------------------------------------------------------------------------------
@@ -417,6 +422,27 @@ def test_a_destination_that_is_added_again_during_a_round_starts_from_its_new_ti
     backend = Taking(add_again)
     forwarding_to(estate, backend).run(lambda _: bool(backend.bodies))
     assert (estate.states.get("there").position, estate.states.get("there").sent) == (1, 0)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_document_that_is_forgotten_while_another_one_is_sent_is_not_sent(
+    estate: Estate, monkeypatch: pytest.MonkeyPatch, kept: bool
+) -> None:
+    """The batch has its body, whether or not the command has been carried out by then."""
+    monkeypatch.setattr("collectors.forwarding.rounds._LOOK_SECONDS", -1.0)
+    for run in range(3):
+        estate.take(RUN_EVENT_KIND, run_event(run))
+
+    def forget_second() -> None:
+        if not backend.bodies:
+            forget(estate, 2)
+            if not kept:
+                estate.journal.settle([4], DocumentState.PROJECTED)
+
+    backend = Taking(forget_second)
+    forwarding_to(estate, backend).run(lambda _: False, once=True)
+    assert [json.loads(body)["job"]["name"] for body in backend.bodies] == ["job0", "job2"]
+    assert (estate.states.get("there").position, estate.states.get("there").sent) == (4, 2)
 
 
 def test_a_round_ends_between_two_documents_once_the_process_is_to_stop(estate: Estate) -> None:
@@ -594,6 +620,14 @@ def replying(reply: bytes | None) -> Iterator[tuple[str, list[bytes]]]:
         (b"HTTP/1.1 200 OK\r\n\r\n\n<!DOCTYPE html><title>Sign in</title>", "a page of HTML"),
         (b'HTTP/1.1 200 OK\r\n\r\n{"errorMessage": "timed out"}', "an error in a 200: {"),
         (b'HTTP/1.1 201 Created\r\n\r\n {"errors": [{"message": "no"}]}', "an error in a 201: {"),
+        (
+            b'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"errorMessage": "timed o',
+            "an error in a 200: {",
+        ),
+        (
+            b'HTTP/1.1 200 OK\r\n\r\n{"id": [7], "errorMessage": "' + b"x" * 5_000 + b'"}',
+            "an error in a 200: {",
+        ),
         (None, "no answer (ReadTimeout"),
     ],
 )  # fmt: skip
@@ -610,7 +644,9 @@ def test_an_answer_that_is_no_backends_leaves_the_document_waiting(
     assert state.failure.startswith(reason)
 
 
-@pytest.mark.parametrize("body", [b"{\x00]", b'{"errors": [], "error": null}', b"[" * 1_500])
+@pytest.mark.parametrize(
+    "body", [b"{\x00]", b'{"errors": [], "error": null}', b'{"a": [', b"[" * 1_500]
+)
 def test_garbage_after_a_status_that_takes_the_document_changes_nothing(
     estate: Estate, body: bytes
 ) -> None:
