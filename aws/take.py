@@ -13,7 +13,7 @@ from typing import Any, Final
 from api.serving.storage import open_storage
 from aws.invocations import Context, deadline, required, settings_of, uploads_of
 from aws.waking import WakeUps, wake
-from collectors.destinations import Destination, JournalDestination
+from collectors.intake import Intake, JournalIntake
 from collectors.rewriting import load_rules
 from collectors.sqs.messages import MessageReader, SetMessageAside, take_batch
 from collectors.sqs.queues import DeadLetters, Queue, message_of, open_client
@@ -31,21 +31,21 @@ class Take:
     def __init__(
         self,
         reader: MessageReader,
-        destination_of: Callable[[str], Destination],
+        intake_of: Callable[[str], Intake],
         set_aside: SetMessageAside,
         queue: WakeUps | None,
         close: Callable[[], None],
     ) -> None:
         self.close = close
         self._reader = reader
-        self._destination_of = destination_of
+        self._intake_of = intake_of
         self._set_aside = set_aside
         self._queue = queue
 
     def run(self, event: Mapping[str, Any], enough: Callable[[], bool]) -> dict[str, Any]:
         """The messages to be delivered again."""
         messages = [message_of(record) for record in event.get("Records", ())]
-        outcome = take_batch(messages, self._reader, self._destination_of, self._set_aside, enough)
+        outcome = take_batch(messages, self._reader, self._intake_of, self._set_aside, enough)
         if outcome.taken and self._queue is not None:
             wake(self._queue)
         return {
@@ -62,7 +62,7 @@ def make_take(environment: Mapping[str, str]) -> Take:
     journal = Journal(open_storage(settings, make=True))
     return Take(
         MessageReader(uploads_of(settings), rules, settings.max_body_bytes),
-        lambda principal: JournalDestination(journal, now, ROUTE, principal),
+        lambda principal: JournalIntake(journal, now, ROUTE, principal),
         DeadLetters(Queue(dead, client)),
         Queue(settings.projection_queue, client) if settings.projection_queue else None,
         journal.close,

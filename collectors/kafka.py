@@ -1,6 +1,6 @@
-"""Records of the agent's Kafka dispatcher -> a destination, one document a record.
+"""Records of the agent's Kafka dispatcher -> an intake, one document a record.
 
-    poll -> read_record -> prepare -> destination.take (durable) -> commit
+    poll -> read_record -> prepare -> intake.take (durable) -> commit
                  |                        |
                  poison: set aside        away: rest, try the same record again
 
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol, TextIO
 
-from collectors.destinations import Destination
+from collectors.intake import Intake
 from graph_model.documents.files import Piece, kind_and_version, prepare
 from graph_model.documents.json_texts import parse_json
 from graph_model.errors import (
@@ -149,7 +149,7 @@ class Consumed:
 
 def consume(
     source: RecordSource,
-    destination: Destination,
+    intake: Intake,
     set_aside: SetAside,
     stopped: Callable[[], bool],
     producers: Producers = PRODUCERS,
@@ -160,9 +160,9 @@ def consume(
         record = source.poll(_POLL_SECONDS)
         if record is None:
             continue
-        reason = _take(record, source, destination, stopped, producers)
+        reason = _take(record, source, intake, stopped, producers)
         if reason is None:
-            return done  # stopped while the destination was away: no commit
+            return done  # stopped while the intake was away: no commit
         if reason:
             set_aside(record, reason)
             done.set_aside += 1
@@ -175,7 +175,7 @@ def consume(
 def _take(
     record: KafkaRecord,
     source: RecordSource,
-    destination: Destination,
+    intake: Intake,
     stopped: Callable[[], bool],
     producers: Producers,
 ) -> str | None:
@@ -187,7 +187,7 @@ def _take(
     pause = FIRST_REST_SECONDS
     while True:
         try:
-            refusals = destination.take([prepared])
+            refusals = intake.take([prepared])
         except Unavailable as error:
             log.warning("%s waits %.0f s: %s", record.where, pause, error)
         else:

@@ -10,7 +10,7 @@ once. In reading order:
 ``collecting``     ``headwater consume`` and ``harvest``: documents from queues, lineage from where
                    SQL and schemas are kept
 ``forwarding``     ``headwater forward``: documents sent on to other lineage backends
-``destinations``   where such documents go: the journal, or a running server
+``intake``         where such documents go: the journal, or a running server
 ``lineage``        ``headwater impact``: everything downstream, the effects of a change;
                    ``sql``: the lineage of a file of SQL, without a server
 ``declarations``   ``headwater declare`` and the files that it reads

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 def consume_kafka(call: Call) -> int:
     """Take documents from a topic until Ctrl-C."""
-    from api.console.destinations import destination_of_documents
+    from api.console.intake import intake_of_documents
     from api.logs import set_up_logging
     from collectors.kafka import consume, dead_letters, kafka_source
 
     options, settings = call.options, call.settings()
     set_up_logging(settings.log_level, settings.log_format)
     with (
-        destination_of_documents(
+        intake_of_documents(
             call, direct=options.direct, route="kafka", principal=f"kafka:{options.group}"
         ) as taking,
         dead_letters(options.dead_letter) as set_aside,
@@ -49,7 +49,7 @@ def consume_kafka(call: Call) -> int:
 
 def consume_sqs(call: Call) -> int:
     """Take documents from a queue of Amazon SQS until Ctrl-C."""
-    from api.console.destinations import destination_of_documents
+    from api.console.intake import intake_of_documents
     from api.logs import set_up_logging
     from collectors.rewriting import load_rules
     from collectors.sqs.messages import MessageReader, consume_queue
@@ -69,9 +69,7 @@ def consume_sqs(call: Call) -> int:
     reader = MessageReader(uploads, rules, limit, call.producers)
     dead_letters = DeadLetters(Queue(settings.dead_letter_queue, client))
     with (
-        destination_of_documents(
-            call, direct=options.direct, route="sqs", principal="queue"
-        ) as taking,
+        intake_of_documents(call, direct=options.direct, route="sqs", principal="queue") as taking,
         stop_signal() as stopping,
     ):
         call.say(f"Consuming {options.queue}; Ctrl-C stops it.")
@@ -312,7 +310,7 @@ def _agreed(call: Call, source: HarvestSource) -> bool:
 
 def _take(call: Call, source: HarvestSource, positions: PositionFile) -> int:
     """One round, or one after the other with --every until Ctrl-C."""
-    from api.console.destinations import destination_of_documents
+    from api.console.intake import intake_of_documents
     from api.logs import set_up_logging
     from collectors.harvesting.rounds import harvest
 
@@ -320,7 +318,7 @@ def _take(call: Call, source: HarvestSource, positions: PositionFile) -> int:
     set_up_logging(settings.log_level, settings.log_format)
     principal = f"harvest:{source.name}"
     with (
-        destination_of_documents(
+        intake_of_documents(
             call, direct=options.direct, route="harvest", principal=principal
         ) as taking,
         stop_signal() as stopping,

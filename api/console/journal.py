@@ -118,11 +118,11 @@ def journal_export(call: Call) -> int:
 def journal_import(call: Call) -> int:
     """Take documents from files, into the data folder or through a running server."""
     # The schemas: 0.3 s that other commands save.
-    from api.console.destinations import destination_of_documents
-    from collectors.destinations import import_files
+    from api.console.intake import intake_of_documents
+    from collectors.intake import import_files
 
     limit = call.settings().max_body_bytes
-    with destination_of_documents(
+    with intake_of_documents(
         call, direct=not call.options.url, route="import", principal="console"
     ) as taking:
         tally = import_files(call.options.files, taking, call.say, limit, call.producers)

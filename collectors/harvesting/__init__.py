@@ -1,11 +1,11 @@
 """Harvesters: lineage that nothing reports, fetched from where SQL and schemas are kept.
 
-    source -> findings since the position -> events of OpenLineage, with the SQL -> a destination
+    source -> findings since the position -> events of OpenLineage, with the SQL -> an intake
 
 A source is one module. What it fetches is journalled as it was fetched, so a rebuild asks no
 source. In reading order:
 
-``rounds``   a round of any source: findings -> documents -> a destination; the stored position
+``rounds``   a round of any source: findings -> documents -> an intake; the stored position
 ``queries``  a query of a history, or a view -> events, with its text and the schemas that it needs
 ``amazon``   clients of AWS, and Glue's tables
 ``athena``   the history of Amazon Athena

@@ -1,6 +1,6 @@
-"""A round of a harvester: what a source has since the position -> documents -> a destination.
+"""A round of a harvester: what a source has since the position -> documents -> an intake.
 
-    position -> findings -> not taken yet -> events -> prepare -> destination.take -> position
+    position -> findings -> not taken yet -> events -> prepare -> intake.take -> position
 
 A position moves after its documents are durable. A round that was cut off is repeated: an event is
 a function of what it was made of, so the journal recognises what it has.
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from collectors.destinations import Destination
+from collectors.intake import Intake
 from graph_model.documents.files import Prepared, Refusal, classify, prepare
 from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput
 from graph_model.producers.registry import PRODUCERS, Producers
@@ -158,7 +158,7 @@ def begin(source: HarvestSource, position: Position | None, asked: int | None, n
 
 def harvest(
     source: HarvestSource,
-    destination: Destination,
+    intake: Intake,
     positions: PositionFile,
     asked: int | None,
     now: int,
@@ -166,7 +166,7 @@ def harvest(
     producers: Producers = PRODUCERS,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Harvest:
-    """One round. Raises Unavailable when source or destination is away: the same call goes on.
+    """One round. Raises Unavailable when source or intake is away: the same call goes on.
 
     Once ``stopped``, or when the source fails, what it has is made durable, and the next call goes
     on with the rest.
@@ -176,7 +176,7 @@ def harvest(
     since = begin(source, before, asked, now)
     # While a round is under way, what it covers is what was covered before it.
     start = before or Position(since, since)
-    run = _Round(destination, positions, start, say, producers)
+    run = _Round(intake, positions, start, say, producers)
     run.taken.update(start.taken)
     try:
         for finding in _new(source, since, run.taken):
@@ -239,13 +239,13 @@ class _Round:
 
     def __init__(
         self,
-        destination: Destination,
+        intake: Intake,
         positions: PositionFile,
         position: Position,
         say: Say,
         producers: Producers,
     ) -> None:
-        self._destination = destination
+        self._intake = intake
         self._positions = positions
         self._position = position
         self._say = say
@@ -275,7 +275,7 @@ class _Round:
 
     def flush(self) -> None:
         """Make the batch durable; then its findings are taken, refused ones too."""
-        refusals = self._destination.take(self._batch) if self._batch else ()
+        refusals = self._intake.take(self._batch) if self._batch else ()
         before = self.counts.findings
         self.counts.documents += len(self._batch) - len(refusals)
         self.counts.findings += len(self._waiting)

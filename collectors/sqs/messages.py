@@ -33,7 +33,7 @@ from itertools import groupby
 from typing import Any, Final
 from urllib.parse import unquote_plus
 
-from collectors.destinations import Destination
+from collectors.intake import Intake
 from collectors.rewriting import Rules, rewrite
 from collectors.sqs.queues import POINTER, PRINCIPAL, Message, Queue
 from graph_model.documents.files import (
@@ -210,26 +210,26 @@ class BatchOutcome:
 def take_batch(
     messages: Sequence[Message],
     reader: MessageReader,
-    destination_of: Callable[[str], Destination],
+    intake_of: Callable[[str], Intake],
     set_aside: SetMessageAside,
     enough: Callable[[], bool] = lambda: False,
 ) -> BatchOutcome:
-    """Take a batch, in its order. ``destination_of`` is that of a sender's name. Messages that are
+    """Take a batch, in its order. ``intake_of`` is that of a sender's name. Messages that are
     left when ``enough`` is true are to be delivered again.
     """
-    return _Batch(reader, destination_of, set_aside, enough).take(messages)
+    return _Batch(reader, intake_of, set_aside, enough).take(messages)
 
 
 class _Batch:
     def __init__(
         self,
         reader: MessageReader,
-        destination_of: Callable[[str], Destination],
+        intake_of: Callable[[str], Intake],
         set_aside: SetMessageAside,
         enough: Callable[[], bool],
     ) -> None:
         self._reader = reader
-        self._destination_of = destination_of
+        self._intake_of = intake_of
         self._set_aside = set_aside
         self._enough = enough
         self._blocked: set[str] = set()
@@ -269,7 +269,7 @@ class _Batch:
                 self._fail(message)
         documents = [document for _, taken in delivered for document in taken.prepared]
         try:
-            refusals = self._destination_of(principal).take(documents) if documents else ()
+            refusals = self._intake_of(principal).take(documents) if documents else ()
         except Unavailable as error:
             log.warning("SQS will redeliver %d messages: %s", len(delivered), error)
             for message, _ in delivered:
@@ -321,7 +321,7 @@ def _reason(prepared: Sequence[Prepared], reasons: dict[str, str]) -> str:
 def consume_queue(
     queue: Queue,
     reader: MessageReader,
-    destination: Destination,
+    intake: Intake,
     set_aside: SetMessageAside,
     stopped: Callable[[], bool],
     sleep: Callable[[float], None],
@@ -332,7 +332,7 @@ def consume_queue(
         try:
             received = queue.receive()
             outcome = take_batch(
-                [message for message, _ in received], reader, lambda _: destination, set_aside
+                [message for message, _ in received], reader, lambda _: intake, set_aside
             )
             failed = set(outcome.failed)
             queue.delete([handle for message, handle in received if message.id not in failed])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from api.console.storage import write_backup
-from collectors.destinations import JournalDestination
+from collectors.intake import JournalIntake
 from collectors.sqs.messages import MessageReader, take_batch
 from collectors.sqs.queues import Message
 from graph_model.errors import DiskNearlyFull, HeadwaterError
@@ -156,7 +156,7 @@ def test_a_backup_on_the_same_disk_stops_at_the_reserve_and_leaves_nothing(disk:
 def test_messages_stay_in_the_queue_until_there_is_room(disk: Reserved) -> None:
     """Also at their last delivery: want of room makes no message poison."""
     reader = MessageReader(None, (), LIMIT)
-    destination = JournalDestination(disk.journal, lambda: 1, "sqs", "queue")
+    intake = JournalIntake(disk.journal, lambda: 1, "sqs", "queue")
     aside: list[str] = []
     messages = [
         Message(f"m-{at}", a_message({**RUN_EVENT, "eventTime": f"2026-01-0{at}T00:00:00Z"}).body,
@@ -166,7 +166,7 @@ def test_messages_stay_in_the_queue_until_there_is_room(disk: Reserved) -> None:
 
     def take() -> tuple[list[str], int]:
         outcome = take_batch(
-            messages, reader, lambda _: destination, lambda one, why: aside.append(f"{one}{why}")
+            messages, reader, lambda _: intake, lambda one, why: aside.append(f"{one}{why}")
         )
         return outcome.failed, outcome.taken
 

@@ -13,10 +13,10 @@ from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import pytest
 
-from api.console.destinations import ServerDestination
+from api.console.intake import ServerIntake
 from api.http.access import API_KEY_HEADER as READ_HERE
 from api.http.access import FILES, needed_role
-from collectors.destinations import JournalDestination
+from collectors.intake import JournalIntake
 from graph_model.documents.files import Piece, prepare
 from graph_model.errors import HeadwaterError
 from graph_model.producers.spline.documents import PLAN_KIND
@@ -353,7 +353,7 @@ def test_the_openapi_document_knows_both_headers_and_the_open_routes(server: Hea
 def test_documents_taken_straight_into_the_journal_have_a_principal_too(
     server: Headwater, principal: str
 ) -> None:
-    taking = JournalDestination(server.journal, lambda: 1, "import", principal)
+    taking = JournalIntake(server.journal, lambda: 1, "import", principal)
     taking.take([prepare(Piece(PLAN_KIND, "1.2", a_plan(), "file:1"))])
     assert [receipt.principal for receipt in server.journal.receipts(1)] == [principal]
 
@@ -378,9 +378,9 @@ def test_a_command_sends_its_key_to_the_server_and_nowhere_else() -> None:
     with make_server("127.0.0.1", 0, answer, handler_class=Quiet) as web:
         threading.Thread(target=web.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{web.server_port}"
-        assert ServerDestination(url, "hw_1").received() == 3
-        assert ServerDestination(url).received() == 3
+        assert ServerIntake(url, "hw_1").received() == 3
+        assert ServerIntake(url).received() == 3
         with pytest.raises(HeadwaterError, match="answers 302"):
-            ServerDestination(f"{url}/moved", "hw_1").received()
+            ServerIntake(f"{url}/moved", "hw_1").received()
         web.shutdown()
     assert keys == [("/journal", "hw_1"), ("/journal", None), ("/moved/journal", "hw_1")]

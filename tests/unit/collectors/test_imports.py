@@ -15,9 +15,9 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 import pytest
 
 from api import command_line
-from api.console.destinations import ServerDestination
+from api.console.intake import ServerIntake
 from api.serving.storage import DATABASE_FILE, claim
-from collectors.destinations import JournalDestination, Tally, import_files
+from collectors.intake import JournalIntake, Tally, import_files
 from graph_model.documents.files import Piece, Prepared, Refusal, prepare
 from graph_model.errors import HeadwaterError, InvalidInput, Unavailable
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
@@ -152,7 +152,7 @@ def test_an_export_whose_id_is_not_that_of_its_body_is_refused() -> None:
 
 
 class Away:
-    """A destination that takes some documents and then does not answer."""
+    """An intake that takes some documents and then does not answer."""
 
     def __init__(self, takes: int) -> None:
         self.takes = takes
@@ -167,7 +167,7 @@ class Away:
         return 0
 
 
-def test_a_destination_that_goes_away_ends_the_import_with_the_part_done(tmp_path: Path) -> None:
+def test_an_intake_that_goes_away_ends_the_import_with_the_part_done(tmp_path: Path) -> None:
     file = lines_file(tmp_path / "x", *(an_event(timestamp=n) for n in range(450)))
     with pytest.raises(Unavailable, match="stopped after 400 documents; the same call again"):
         import_files([file], Away(410), lambda line: None, LIMIT)
@@ -237,7 +237,7 @@ def test_a_scope_that_the_document_does_not_say_is_refused_by_a_server(
 ) -> None:
     url, made = server
     piece = Piece(PLAN_KIND, "1.2", a_plan(), "x:1", scope="of a key")
-    (refusal,) = ServerDestination(url).take([prepare(piece)])
+    (refusal,) = ServerIntake(url).take([prepare(piece)])
     assert "without --url" in refusal.reason
     assert made.journal.summary().received == 0
 
@@ -249,7 +249,7 @@ def test_a_document_outside_the_scope_of_the_key_is_refused_and_the_others_are_t
     key = made.make_key("emr", Role.PRODUCER, Role.READER, scope="emr")["X-API-Key"]
     events = [an_event(), an_event(labels={"captureScope": ["glue"]})]
     pieces = [Piece(EVENT_KIND, "1.2", one, f"x:{at}") for at, one in enumerate(events)]
-    (refusal,) = ServerDestination(url, key).take([prepare(piece) for piece in pieces])
+    (refusal,) = ServerIntake(url, key).take([prepare(piece) for piece in pieces])
     assert (refusal.where, "'emr' alone" in refusal.reason) == ("x:1", True)
     assert made.journal.summary().received == 1
 
@@ -262,7 +262,7 @@ def test_documents_that_the_server_refuses_are_told_piece_by_piece(
         Piece(EVENT_KIND, "1.2", an_event(extra={"x": "y" * size}), f"x:{size}")
         for size in (1, made.settings.max_body_bytes)
     ]
-    (refusal,) = ServerDestination(url).take([prepare(piece) for piece in pieces])
+    (refusal,) = ServerIntake(url).take([prepare(piece) for piece in pieces])
     assert refusal.where == f"x:{made.settings.max_body_bytes}"
     assert "larger than" in refusal.reason
     assert made.journal.summary().received == 1
@@ -289,15 +289,15 @@ def test_another_service_rejects_no_document() -> None:
     web.set_app(stranger)
     thread = threading.Thread(target=web.handle_request)
     thread.start()
-    destination = ServerDestination(f"http://127.0.0.1:{web.server_port}")
+    intake = ServerIntake(f"http://127.0.0.1:{web.server_port}")
     with pytest.raises(HeadwaterError, match="answers 400") as raised:
-        destination.take([prepare(Piece(PLAN_KIND, "1.2", a_plan(), "x:1"))])
+        intake.take([prepare(Piece(PLAN_KIND, "1.2", a_plan(), "x:1"))])
     assert not isinstance(raised.value, InvalidInput)
     thread.join()
     web.server_close()
 
 
-def test_the_journal_destination_keeps_a_past_time_of_an_export(
+def test_the_intake_of_a_journal_keeps_a_past_time_of_an_export(
     tmp_path: Path,
 ) -> None:
     database = open_database(tmp_path / DATABASE_FILE)
@@ -307,7 +307,7 @@ def test_the_journal_destination_keeps_a_past_time_of_an_export(
         Piece(EVENT_KIND, "1.2", an_event(), "x:2"),
         Piece(EVENT_KIND, "1.2", an_event(durationNs=1), "x:3", received_at=100),
     ]
-    JournalDestination(journal, lambda: 99, "import", "console").take(
+    JournalIntake(journal, lambda: 99, "import", "console").take(
         [prepare(piece) for piece in pieces]
     )
     assert [item.received_at for item in journal.entries().items] == [99, 99, 7]

@@ -129,7 +129,7 @@ class Topic:
 
 
 class Taking:
-    """A destination that is away for some calls, and refuses the documents in ``refuses``."""
+    """An intake that is away for some calls, and refuses the documents in ``refuses``."""
 
     def __init__(self, topic: Topic, away: int = 0, refuses: str = "") -> None:
         self.topic, self.away, self.refuses = topic, away, refuses

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from api.console.destinations import ServerDestination
+from api.console.intake import ServerIntake
 from api.http.access import API_KEY_HEADER
 from api.http.client import send
 from graph_model.errors import AnswerTimeout, ConfigurationError, HeadwaterError, Unavailable
@@ -25,7 +25,7 @@ def test_a_key_that_no_header_can_carry_is_a_wrong_setting_and_is_not_repeated(k
         send("GET", NOBODY, "/", None, "application/json", key, seconds=1)
     assert key not in str(refused.value)
     with pytest.raises(ConfigurationError, match="HEADWATER_API_KEY: expected"):
-        ServerDestination(NOBODY, key).received()
+        ServerIntake(NOBODY, key).received()
 
 
 @pytest.mark.parametrize("key", ["hw_1", "hw_é"])
@@ -71,7 +71,7 @@ def test_the_help_loads_neither_a_client_nor_a_store_and_offline_commands_no_cli
     code = (
         "import sys; from api import command_line; command_line.parser().format_help();"
         "print({'boto3', 'requests', 'sqlalchemy'} & sys.modules.keys());"
-        "import api.console.destinations; print('requests' in sys.modules)"
+        "import api.console.intake; print('requests' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
-from collectors.destinations import JournalDestination
 from collectors.harvesting.athena import AthenaHistory
 from collectors.harvesting.rounds import PositionFile, harvest, preview
+from collectors.intake import JournalIntake
 from graph_model import labels
 from graph_model.documents.files import Piece, classify, prepare
 from graph_model.errors import HeadwaterError, Unavailable
@@ -234,7 +234,7 @@ def test_a_round_goes_on_from_its_position_and_takes_nothing_twice(
     aws: Aws, tmp_path: Path
 ) -> None:
     journal = Journal(open_database(tmp_path / "journal.sqlite"))
-    destination = JournalDestination(journal, lambda: NOON, "harvest", "harvest:athena")
+    intake = JournalIntake(journal, lambda: NOON, "harvest", "harvest:athena")
     positions = PositionFile(None, tmp_path, aws.source)
     aws.lists("q1", "q2")
     aws.has(
@@ -242,14 +242,14 @@ def test_a_round_goes_on_from_its_position_and_takes_nothing_twice(
         execution("q2", "INSERT INTO t SELECT a FROM u", -2, "RUNNING"),
     )
     aws.knows("u", "t")
-    first = harvest(aws.source, destination, positions, NOON - 60 * MINUTE, NOON, print)
+    first = harvest(aws.source, intake, positions, NOON - 60 * MINUTE, NOON, print)
     assert (first.findings, first.documents) == (1, 2)
     aws.lists("q1", "q2")
     aws.has(execution("q2", "INSERT INTO t SELECT a FROM u", -2))  # q1 is not asked for again
     aws.knows("u", "t")
     later = NOON + 5 * MINUTE
-    second = harvest(aws.source, destination, positions, None, later, print)
-    assert (second.findings, second.documents, destination.received()) == (1, 2, 4)
+    second = harvest(aws.source, intake, positions, None, later, print)
+    assert (second.findings, second.documents, intake.received()) == (1, 2, 4)
     position = positions.load()
     assert position is not None
     assert (position.since, position.until) == (NOON - 60 * MINUTE, later)

@@ -55,7 +55,7 @@ def event(key: str) -> dict[str, Any]:
 
 
 class Pile:
-    """A destination that can be away."""
+    """An intake that can be away."""
 
     def __init__(self) -> None:
         self.taken: list[str] = []
@@ -116,7 +116,7 @@ def test_another_mark_of_a_state_is_taken_again_and_none_is_forgotten(tmp_path: 
     assert pile.taken == ["a", "b", "a", "a"]
 
 
-def test_a_position_stays_where_it_is_while_the_destination_is_away(tmp_path: Path) -> None:
+def test_a_position_stays_where_it_is_while_the_intake_is_away(tmp_path: Path) -> None:
     source, pile = Shelf(("a", NOW - 50, "")), Pile()
     place = positions(tmp_path, source)
     pile.away = True

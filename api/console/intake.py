@@ -1,4 +1,4 @@
-"""The destination of the documents that a command reads: the journal, or the producer routes of a
+"""The intake of the documents that a command reads: the journal, or the producer routes of a
 running server.
 """
 
@@ -15,7 +15,7 @@ from api.console.call import Call
 from api.http.bodies import CONTENT_TYPES
 from api.serving.storage import claim, opened_storage
 from api.settings import Settings
-from collectors.destinations import Destination, JournalDestination
+from collectors.intake import Intake, JournalIntake
 from graph_model.documents.files import Prepared, Refusal
 from graph_model.errors import (
     ConfigurationError,
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def destination_of_documents(
+def intake_of_documents(
     call: Call, *, direct: bool, route: str, principal: str
-) -> Iterator[Destination]:
+) -> Iterator[Intake]:
     """The data folder's journal, held, or the running server."""
     if not direct:
-        yield ServerDestination(call.url(), call.api_key())
+        yield ServerIntake(call.url(), call.api_key())
         return
     settings = call.settings()
     with _claimed_journal(settings, settings.address, now, route, principal) as journal:
@@ -54,7 +54,7 @@ def _claimed_journal(
     clock: Callable[[], int],
     route: str,
     principal: str,
-) -> Iterator[JournalDestination]:
+) -> Iterator[JournalIntake]:
     """The journal of the settings, created if missing. The data folder stays locked meanwhile.
 
     Raises ConfigurationError, naming the server's address, when a server has locked the folder.
@@ -69,7 +69,7 @@ def _claimed_journal(
                 f"{error}; a running Headwater takes it: --url {url}"
             ) from error
         database = stack.enter_context(opened_storage(settings, make=True))
-        yield JournalDestination(Journal(database), clock, route, principal)
+        yield JournalIntake(Journal(database), clock, route, principal)
 
 
 _ANSWER_SECONDS: Final = 60
@@ -88,8 +88,8 @@ _REFUSED: Final = frozenset({400, 413, 415, 422})
 _LATER: Final = frozenset({408, 429, 500, 502, 503, 504})
 
 
-class ServerDestination:
-    """A destination: posts to the producer routes of a running Headwater at ``url``.
+class ServerIntake:
+    """An intake: posts to the producer routes of a running Headwater at ``url``.
 
     Where that server requires keys, ``api_key`` needs the roles producer and reader.
     """
@@ -102,7 +102,7 @@ class ServerDestination:
         self._api_key = api_key
 
     def take(self, documents: Sequence[Prepared]) -> tuple[Refusal, ...]:
-        """See Destination. Consecutive OpenLineage events share a request."""
+        """See Intake. Consecutive OpenLineage events share a request."""
         refused: list[Refusal] = []
         for _, group in groupby(documents, _request_key):
             refused += self._post(list(group))

@@ -1,8 +1,8 @@
-"""The destination of collected documents, and the documents of files brought there.
+"""The intake of collected documents, and the documents of files brought there.
 
-    piece -> prepare (checks, masks) -> Prepared -> Destination.take -> durable
+    piece -> prepare (checks, masks) -> Prepared -> Intake.take -> durable
 
-The console chooses a destination: the journal itself, or the routes of a running server. Both end
+The console chooses an intake: the journal itself, or the routes of a running server. Both end
 in the same journal with the same documents.
 """
 
@@ -24,7 +24,7 @@ from graph_model.stores.documents import Receipt
 from graph_model.stores.journal import Journal
 
 
-class Destination(Protocol):
+class Intake(Protocol):
     """Makes documents durable. A repeat is accepted: the journal recognises it."""
 
     def take(self, documents: Sequence[Prepared]) -> tuple[Refusal, ...]:
@@ -38,7 +38,7 @@ class Destination(Protocol):
         """How many distinct documents are in the journal."""
 
 
-class JournalDestination:
+class JournalIntake:
     """Writes into a journal that no server uses; the next server to start projects the documents.
 
     ``clock`` gives epoch milliseconds, for documents without a past time of receipt; ``route`` and
@@ -58,7 +58,7 @@ class JournalDestination:
         self._principal = principal
 
     def take(self, documents: Sequence[Prepared]) -> tuple[Refusal, ...]:
-        """See Destination. Adjacent documents with one time of receipt share a transaction."""
+        """See Intake. Adjacent documents with one time of receipt share a transaction."""
         for received_at, group in groupby(documents, lambda document: document.piece.received_at):
             now = self._clock()
             at = min(received_at or now, now)  # a receipt is not of a time to come
@@ -94,7 +94,7 @@ class Tally:
 
 def import_files(
     names: Sequence[str],
-    destination: Destination,
+    intake: Intake,
     say: Say,
     limit: int,
     producers: Producers = PRODUCERS,
@@ -102,11 +102,11 @@ def import_files(
     """Import every document recognised in these files (``-``: standard input).
 
     ``limit`` bounds one document, in characters. A file that cannot be read counts as refused.
-    Raises Unavailable with the counts so far when the destination becomes unavailable: documents
+    Raises Unavailable with the counts so far when the intake becomes unavailable: documents
     already taken are durable, so the same call resumes where this one stopped.
     """
-    before = destination.received()
-    run = _Run(destination, say, producers)
+    before = intake.received()
+    run = _Run(intake, say, producers)
     try:
         for name in names:
             run.import_file(name, limit)
@@ -115,15 +115,15 @@ def import_files(
         raise Unavailable(
             f"{error}: stopped after {run.taken:,} documents; the same call again goes on"
         ) from error
-    imported = min(max(destination.received() - before, 0), run.taken)
+    imported = min(max(intake.received() - before, 0), run.taken)
     return Tally(imported, run.taken - imported, run.refused)
 
 
 class _Run:
     """Sends documents in batches and counts the results."""
 
-    def __init__(self, destination: Destination, say: Say, producers: Producers) -> None:
-        self._destination = destination
+    def __init__(self, intake: Intake, say: Say, producers: Producers) -> None:
+        self._intake = intake
         self._producers = producers
         self._say = say
         self._batch: list[Prepared] = []
@@ -146,7 +146,7 @@ class _Run:
     def flush(self) -> None:
         if not self._batch:
             return
-        refusals = self._destination.take(self._batch)
+        refusals = self._intake.take(self._batch)
         before = self.taken
         self.taken += len(self._batch) - len(refusals)
         self._batch, self._bytes = [], 0
