@@ -8,7 +8,7 @@ application nor the plan.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -63,6 +63,11 @@ def spelled(nanoseconds: int) -> str:
     return f"{at}.{nanoseconds % 10**9:09d}Z"
 
 
+def spelled_without_zeros(nanoseconds: int) -> str:
+    """Java's OffsetDateTime, as versions on the way to 2.4 have it: 10:00 is ``T10:00Z``."""
+    return spelled(nanoseconds).replace(".000000000Z", "Z").replace(":00Z", "Z")
+
+
 def dispatched(
     after: int = 0,
     run: str = "r1",
@@ -73,6 +78,7 @@ def dispatched(
     namespace: str = "default",
     inputs: tuple[Json, ...] = (EMPLOYEES,),
     facets: Json | None = None,
+    spell: Callable[[int], str] = spelled,
 ) -> list[Submission]:
     """As the dispatcher reports the same write: its start is the end without the duration."""
     ended = (TEN + after) * 1_000_000
@@ -81,7 +87,7 @@ def dispatched(
         return lineage_event(
             {
                 "eventType": kind,
-                "eventTime": spelled(at),
+                "eventTime": spell(at),
                 "producer": f"https://github.com/AbsaOSS/spline-spark-agent/tree/release/{version}",
                 "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
                 "run": {"runId": run, **({"facets": facets} if facets and more else {})},
@@ -202,6 +208,12 @@ def test_a_failed_write_is_one() -> None:
     made = project(documents)
     assert jobs(client_of(made, NOW)) == {"default/demo": 1}
     made.close()
+
+
+def test_a_write_of_a_whole_minute_is_one_however_its_times_are_spelled() -> None:
+    minute = 60_000_000_000
+    events = dispatched(took=minute, spell=spelled_without_zeros)
+    assert counted(plan(), ran(durationNs=minute), *events) == ({"default/demo": 1}, [APP])
 
 
 def test_a_topic_that_the_dispatcher_leaves_out_makes_no_second_write() -> None:
