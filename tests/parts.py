@@ -36,8 +36,8 @@ class Part:
 RANDOM: Final = "random"
 PARTS: Final = (
     Part("spark-3.5", 690),
-    Part("spark-4.0", 490, ("build/spark4/.installed",)),
-    Part("spark-4.1", 590, ("build/spark41/.installed",)),
+    Part("spark-4.0", 520, ("build/spark4/.installed",)),
+    Part("spark-4.1", 620, ("build/spark41/.installed",)),
     Part("spark-4.2", 510, ("build/spark42/.installed",)),
     Part("spark-4.3", 370, ("build/spark43/.installed",)),
     Part("hudi", 90),
