@@ -145,16 +145,22 @@ LIMITS: Final[Mapping[str, BackendLimits]] = {
 
 def read_definition(text: str) -> ForwardTarget:
     """A definition as ``text`` of it spells it, checked when it was added: a later version may take
-    fewer. Raises ConfigurationError.
+    fewer. Raises ConfigurationError, also for a kind that only a later version knows.
     """
     try:
         fields = json.loads(text)
         fields["never_from"] = tuple(fields["never_from"])
-        return ForwardTarget(**fields)
+        definition = ForwardTarget(**fields)
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigurationError(
             "a destination in the database cannot be read: remove it, and add it again"
         ) from error
+    if definition.to not in tuple(LIMITS):
+        raise ConfigurationError(
+            f"a destination in the database is of the kind {str(definition.to)[:80]!r}, and this "
+            f"version knows {', '.join(LIMITS)}: start the version that added it, or remove it"
+        )
+    return definition
 
 
 def check_name(name: str) -> None:

@@ -16,6 +16,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -46,7 +47,7 @@ from collectors.forwarding.events import OpenLineageEvents
 from collectors.forwarding.rounds import Forwarding, OpenBackend
 from graph_model import naming
 from graph_model.documents.files import Piece, prepare
-from graph_model.errors import InvalidInput, Unavailable
+from graph_model.errors import ConfigurationError, InvalidInput, Unavailable
 from graph_model.producers.commands import COMMAND_KIND
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
@@ -949,6 +950,19 @@ def test_a_definition_is_read_as_it_was_written() -> None:
     rules = {"rules": [{"drop": "event", "places": ["job"]}]}
     definition = ForwardTarget("openlineage", "https://a", "env:T", "", "", 3, rules, ("b", "c"))
     assert read_definition(definition.text) == definition
+
+
+@pytest.mark.parametrize("kind", ["solace", ["kafka"]])
+def test_a_kind_that_another_version_added_is_named_with_what_to_do(
+    estate: Estate, kind: Any
+) -> None:
+    stored = replace(ForwardTarget("openlineage", "https://a"), to=kind)
+    with pytest.raises(ConfigurationError, match="or remove it") as refused:
+        read_definition(stored.text)
+    estate.take(RUN_EVENT_KIND, run_event(1))
+    estate.states.add("there", stored.text, 0)
+    estate.forward(stored)
+    assert estate.states.get("there").failure == str(refused.value)
 
 
 def test_the_secret_is_read_when_it_is_sent_and_named_where_it_is_missing(
