@@ -37,8 +37,6 @@ from graph_model.picture.filtering import (
 from graph_model.picture.layout import Flow, Flowing
 from graph_model.picture.view import GraphView, Names, draw, mark_declared
 
-_TRIED: Final = 100
-
 # An answer of ``lineage`` with names and times, for the graph's routes.
 
 
@@ -198,7 +196,8 @@ def draw_around(
         question = replace(question, node=located_column(sources, question.node, question.at))
     answer = filter_answer(sources, answer, lineage.history, wanted, frozenset({question.node}))
     if beyond and question.depth > 0:
-        tried = _jobs_that_tried(sources, question)
+        # Of a job that never wrote it the history of writes knows nothing.
+        tried = sources.catalogue.jobs_that_tried(question.node, question.at) - sources.hidden
         around = _uses_around(lineage, answer, tried, question)
         whole = with_attempts(answer, around, question.direction, node=question.node)
         if (whole.datasets, whole.jobs) != (answer.datasets, answer.jobs):
@@ -207,19 +206,6 @@ def draw_around(
     columns = question.columns or identity.kind_of(question.node) == labels.COLUMN
     view = draw_answer(sources, answer, lineage.history, question.at, jobs=jobs, columns=columns)
     return replace(view, focus=question.node)
-
-
-def _jobs_that_tried(sources: Sources, question: Question) -> set[str]:
-    """The jobs of the newest executions that failed or were aborted at the table in question: of
-    one that never wrote it the history of writes knows nothing.
-    """
-    return {
-        row.job
-        for state in (labels.FAILED, labels.ABORTED)
-        for row in sources.catalogue.executions(
-            target=question.node, state=state, at=question.at, hidden=sources.hidden, limit=_TRIED
-        ).items
-    }
 
 
 def _uses_around(

@@ -51,6 +51,7 @@ from graph_model.stores.catalogue.tables import (
     executions,
     facets,
     jobs,
+    logical_plans,
     names,
     partitions,
     runs,
@@ -264,6 +265,15 @@ class ExecutionHistory(CatalogueReader):
             if newest is None or second is None or second < newest - apart
         }
 
+    def jobs_that_tried(self, target: str, at: int | None) -> frozenset[str]:
+        """The jobs of which a run that was to write the dataset failed or was aborted.
+
+        A seek for each plan that tried, however often it did.
+        """
+        states = (labels.FAILED, labels.ABORTED)
+        tried = (row for state in states for row in self._rows_for(_tried(state), (target,), at))
+        return frozenset(job for (job,) in tried)
+
     def last_completed(self, jobs: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         """Per job its newest completed execution by (at, id)."""
         with self._read() as connection:
@@ -393,6 +403,23 @@ def _writers(main: bool) -> sa.Select[Any]:
         .prefix_with(MATERIALIZED)
     )
     return sa.select(newest).where(newest.c.latest.is_not(None))
+
+
+@made_once
+def _tried(state: str) -> sa.Select[Any]:
+    inner, outer = executions.alias("listed").c, executions.alias("seen").c
+    is_write = (inner.kind == labels.WRITE_KIND, inner.state == state)
+    pairs = pairs_from(inner.target, inner.logical_plan, input_column(), *is_write)
+    attempt = sa.select(outer.id).where(
+        outer.target == pairs.c.first,
+        outer.kind == labels.WRITE_KIND,
+        outer.state == state,
+        outer.logical_plan == pairs.c.second,
+        until_input(outer.at),
+    )
+    plan = logical_plans.c
+    asked = sa.select(plan.job).join_from(pairs, logical_plans, plan.id == pairs.c.second)
+    return asked.where(attempt.exists()).distinct()
 
 
 @made_once
