@@ -383,6 +383,7 @@ class RunRow(NamedTuple):
     and ``name`` are the job's as the client spells them. ``state`` is running, completed, failed
     or aborted; ``started_at`` is the time of START, else of the earliest event (``start_told``);
     ``folded``: a helper run of a Spark application, shown as a part of its parent;
+    ``part``: a command of Spark or a step of its parent's job, under the vertex of that run;
     ``endless``: a streaming job or a service, of which silence says nothing. ``parent_run`` and
     ``root_run`` are run ids, "" for none, beside the ids of their jobs. Times are epoch
     milliseconds, as answers count them; ``last_at`` is the newest event's.
@@ -410,6 +411,7 @@ class RunRow(NamedTuple):
     producer: str
     error: str | None
     start_told: bool = True
+    part: bool = False
 
 
 class ApplicationRow(NamedTuple):

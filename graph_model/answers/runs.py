@@ -288,15 +288,18 @@ class RunTrees:
             self._sources = open_plan(self._sources, {row.job}, run, "run")
         if row is None:
             return self._unknown(run, now if asked is None else asked)
+        if row.part and row.parent_run and identity.kind_of(run) == labels.RUN:
+            return self.tree(row.parent_run, asked, now)  # whose own events never came
         if asked is not None and row.started_at > asked:
             raise NotFound("run", run)
         at = max(now, row.last_at) if asked is None else asked
         (above,) = self._above([row])
         below, partial = self._visible_below([row.run_id], row.scope, at)
-        node = build_tree(row, below.values(), above, at)
+        heard = self._heard([row, *above, *below.values()], at)
+        node = build_tree(row, below.values(), above, at, heard)
         briefs = self._known([row, *above, *below.values()], node)
         listed = tuple(
-            briefs.of_row(row, above[place + 1 :], at) for place, row in enumerate(above)
+            briefs.of_row(row, above[place + 1 :], at, heard) for place, row in enumerate(above)
         )
         history, run_facets = self._history(row)
         facets, cut = cut_bodies(run_facets)
@@ -314,35 +317,43 @@ class RunTrees:
         )
 
     def states(self, runs: Collection[str], at: int) -> dict[str, RunBrief]:
-        """Per run vertex known from OpenLineage the state of its run at the time."""
-        rows = self._catalogue.runs.first_of_runs(runs)
+        """Per run vertex the state of its run at the time, where OpenLineage's events tell it."""
+        rows = [row for row in self._catalogue.runs.first_of_runs(runs) if not row.part]
         return {brief.run: brief for brief in self._briefs(rows, at)}
 
     def open_runs(self, job: str, at: int) -> tuple[RunBrief, ...]:
         """The runs of a job without an end event, newest first.
 
         Only those that started last are examined: a run that began long ago and never ended is
-        stale. A run inside an application of the same job counts as part of that application.
+        stale. A part counts as one of its run.
         """
         rows = self._catalogue.runs.of_job(job, at, _OPEN_LOOKED_AT).rows
         open_rows = [
             row
             for row in _newest_of_subjects(rows)
-            if (row.ended_at is None or row.ended_at > at) and row.parent_job != row.job
+            if (row.ended_at is None or row.ended_at > at) and not row.part
         ]
         open_rows.sort(key=lambda row: (row.started_at, row.id), reverse=True)
         return self._briefs(open_rows, at)
 
     def _briefs(self, rows: Sequence[RunRow], at: int) -> tuple[RunBrief, ...]:
-        """An application of Spark is heard through its commands, whose executions are its own."""
         briefs = self._known(rows, None)
-        above = self._above(rows)
-        silent = {row.run for row in rows if status(row, (), at).closed}
-        heard = {run: last.at for run, last in self._catalogue.last_of_runs(silent, at).items()}
+        above, heard = self._above(rows), self._heard(rows, at)
         return tuple(
-            briefs.of_row(row, over, at, heard.get(row.run, 0))
-            for row, over in zip(rows, above, strict=True)
+            briefs.of_row(row, over, at, heard) for row, over in zip(rows, above, strict=True)
         )
+
+    def _heard(self, rows: Iterable[RunRow], at: int) -> Heard:
+        """When the runs among these that are silent were last heard: through the runs below them, be
+        they of hidden jobs, and an application through the executions of its commands as well,
+        which Spline's agent may have reported.
+        """
+        silent = [row for row in rows if status(row, (), at).closed]
+        heard = self._catalogue.runs.heard_below(silent, at)
+        vertices = {row.run: (row.run_id, row.scope) for row in silent if not row.part}
+        for run, last in self._catalogue.last_of_runs(vertices, at).items():
+            heard[vertices[run]] = max(last.at, heard.get(vertices[run], 0))
+        return heard
 
     # --- finding runs
 
@@ -361,8 +372,9 @@ class RunTrees:
             raise NotFound("run", run_id)
         self._sources = open_plan(self._sources, {named[0].parent_job}, run_id, "run")
         below, partial = self._visible_below([run_id], named[0].scope, at)
+        heard = self._heard(below.values(), at)
         children = [
-            build_tree(row, below.values(), (), at)
+            build_tree(row, below.values(), (), at, heard)
             for row in below.values()
             if row.parent_run == run_id
         ]
@@ -495,11 +507,13 @@ class _Briefs:
 
     def _brief(self, node: RunNode) -> RunBrief:
         if node.row is None:
-            return self._named(node.run_id, node.job, node.status.state)
+            brief = self._named(node.run_id, node.job, node.status.state)
+            parts = (child.row.run for child in node.children if child.row and child.row.part)
+            return replace(brief, run=next(parts, ""))
         return self._of(node.row, node.status.state, node.status.closed, node.status.ended_at)
 
-    def of_row(self, row: RunRow, above: Sequence[RunRow], at: int, heard: int = 0) -> RunBrief:
-        run_status = status(row, above, at, heard)
+    def of_row(self, row: RunRow, above: Sequence[RunRow], at: int, heard: Heard) -> RunBrief:
+        run_status = status(row, above, at, heard.get((row.run_id, row.scope), 0))
         return self._of(row, run_status.state, run_status.closed, run_status.ended_at)
 
     def _of(self, row: RunRow, state: str, closed: str, ended_at: int | None) -> RunBrief:
@@ -551,7 +565,13 @@ class RunNode:
     children: tuple[RunNode, ...]
 
 
-def build_tree(row: RunRow, rows: Iterable[RunRow], above: Sequence[RunRow], at: int) -> RunNode:
+Heard = Mapping[tuple[str, str], int]
+"""Per (run id, scope) of a run without a word of its own when others were last heard for it."""
+
+
+def build_tree(
+    row: RunRow, rows: Iterable[RunRow], above: Sequence[RunRow], at: int, heard: Heard
+) -> RunNode:
     """The tree below ``row`` at ``at``, of ``rows`` that had started by then.
 
     ``above`` are its ancestors, nearest first.
@@ -560,7 +580,7 @@ def build_tree(row: RunRow, rows: Iterable[RunRow], above: Sequence[RunRow], at:
     for other in rows:
         if other.started_at <= at and other.run_id != row.run_id:
             beside.setdefault(other.parent_run, []).append(other)
-    return _node(row, beside, tuple(above), at, frozenset({row.run_id}))
+    return _node(row, beside, tuple(above), at, heard, frozenset({row.run_id}))
 
 
 def _node(
@@ -568,16 +588,16 @@ def _node(
     beside: Mapping[str, Sequence[RunRow]],
     above: tuple[RunRow, ...],
     at: int,
+    heard: Heard,
     seen: frozenset[str],
 ) -> RunNode:
     """``seen`` are the runs on the path to this one: a cycle of parents ends there."""
     children = tuple(
-        _node(child, beside, (row, *above), at, seen | {child.run_id})
+        _node(child, beside, (row, *above), at, heard, seen | {child.run_id})
         for child in beside.get(row.run_id, ())
         if child.run_id not in seen
     )
-    heard = max((child.row.last_at for child in children if child.row), default=0)
-    own = status(row, above, at, heard)
+    own = status(row, above, at, heard.get((row.run_id, row.scope), 0))
     return RunNode(
         row.run_id, row.job, row, own, _rolled_up(own, children), _below(children), children
     )

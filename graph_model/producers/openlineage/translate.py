@@ -443,6 +443,7 @@ def _run_row(state: RunState, place: JobPlace, subject: Subject) -> RunRow:
         producer=subject.producer,
         error=error_text(statement.run_facets) if _is_broken(state) else None,
         start_told=state.start_told,
+        part=place.part,
     )
     return row._replace(id="olr_" + _digest_of(row))
 

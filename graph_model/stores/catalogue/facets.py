@@ -23,7 +23,10 @@ from graph_model.stores.catalogue.reading import (
     at_values,
     excluding,
     excluding_hidden,
+    first_of_run,
+    heard_below,
     input_column,
+    input_table,
     is_input,
     made_once,
     names_of_runs,
@@ -44,7 +47,7 @@ from graph_model.stores.catalogue.tables import (
     schemas,
 )
 from graph_model.stores.catalogue_values import Rows, RunFacet
-from graph_model.stores.database import StoredText, chunks, count_rows
+from graph_model.stores.database import StoredId, StoredText, chunks, count_rows
 from graph_model.stores.pages import Page, checked_limit
 
 _BODIES: Final = prepared(sa.select(facet_bodies).where(is_input(facet_bodies.c.id)))
@@ -67,8 +70,8 @@ class RunRecords(CatalogueReader):
         return self._every(runs.c.run_id, run_ids, *_within(scope))
 
     def first_of_runs(self, of: Collection[str]) -> tuple[RunRow, ...]:
-        """Per run vertex the run that started first, by id: a Spark application shares its vertex
-        with its commands, and starts before them.
+        """Per run vertex its own run, where any event of it came, else the part of it that started
+        first (``RunRow.part``): a Spark application shares its vertex with its commands.
 
         By id; a seek for each name of each.
         """
@@ -77,13 +80,21 @@ class RunRecords(CatalogueReader):
             for chunk in chunks(sorted(names_of_runs(connection, of)), AT_ONCE):
                 rows += _read_runs(connection, _first_of_runs(), at_values(chunk))
         first: dict[str, RunRow] = {}
-        for row in sorted(rows, key=_by_start):
+        for row in sorted(rows, key=lambda row: (row.part, *_by_start(row))):
             first.setdefault(row.run, row)
         return tuple(sorted(first.values(), key=_by_id))
 
     def below(self, run_ids: Collection[str], scope: str | None, limit: int) -> Rows[RunRow]:
         """The runs whose parent is one of these, in one capture scope or all (None), by start."""
         return self._first(runs.c.parent_run, run_ids, limit, *_within(scope))
+
+    def heard_below(self, rows: Iterable[RunRow], at: int) -> dict[tuple[str, str], int]:
+        """Per (run id, scope) of these runs when those below it, at any level, that had started by
+        ``at`` last sent an event; runs with none below are left out.
+        """
+        asked = {(row.run_id, row.scope) for row in rows}
+        heard = self._rows_beside(_heard_below(), asked, until=at)
+        return {(run_id, scope): last for run_id, scope, last in heard if last is not None}
 
     def of_job(self, job: str, at: int | None, limit: int) -> Rows[RunRow]:
         """The newest runs of a job that had started at or before ``at``, newest first."""
@@ -127,11 +138,18 @@ def _first_of_runs() -> sa.Select[Any]:
     first = (
         sa.select(seen.id)
         .where(seen.run == asked.c.value)
-        .order_by(seen.started_at, seen.id)
+        .order_by(*first_of_run(seen))
         .limit(1)
         .scalar_subquery()
     )
     return sa.select(runs).join_from(asked, runs, runs.c.id == first)
+
+
+@made_once
+def _heard_below() -> sa.Select[Any]:
+    asked = input_table((("run_id", StoredId()), ("scope", StoredText())))
+    until = sa.bindparam("until", type_=sa.BigInteger(), required=True)
+    return sa.select(asked.c.run_id, asked.c.scope, heard_below(asked, until))
 
 
 def _within(scope: str | None) -> tuple[sa.ColumnElement[bool], ...]:

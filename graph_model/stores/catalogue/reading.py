@@ -211,28 +211,40 @@ def shown_state(of: Any, now: Any) -> sa.ColumnElement[str]:
 
 def state_of_run(of: Any, now: Any) -> sa.ColumnElement[str]:
     """The same of the run that the execution is the newest of: after a completed command of Spark
-    that of its application, the first run under the vertex, as in the list of a job's runs.
+    that of its application, as in the list of a job's runs. Where no event of the application came,
+    no other command speaks for it.
     """
     first = runs.alias("first_run")
     ended, stopped = _ends(first, of, now)
-    state = sa.case((ended, first.c.state), (stopped, labels.ABORTED), else_=labels.RUNNING)
+    state = sa.case(
+        (first.c.part, None),
+        (ended, first.c.state),
+        (stopped, labels.ABORTED),
+        else_=labels.RUNNING,
+    )
     known = sa.select(state).where(first.c.run == run_of(of))
-    known = known.order_by(first.c.started_at, first.c.id).limit(1)
+    known = known.order_by(*first_of_run(first.c)).limit(1)
     shown = sa.func.coalesce(known.scalar_subquery(), of.state)
     return sa.case((of.state == labels.COMPLETED, shown), else_=of.state)
+
+
+def first_of_run(of: Any) -> tuple[sa.ColumnElement[Any], ...]:
+    """The order in which the run that a vertex is of comes before its parts (``RunRow.part``)."""
+    return of.part, of.started_at, of.id
 
 
 def _ends(
     own_run: sa.FromClause, of: Any, now: Any
 ) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
     """Whether a run has ended by its own event, and whether the end of a run above or silence ends
-    it. An application is heard through the executions of its commands as well. Clocks differ: it
-    is no earlier than the execution.
+    it. It is heard through the runs below it, and an application through the executions of its
+    commands as well. Clocks differ: it is no earlier than the execution.
     """
     own, above = own_run.c, _above(own_run).c
     time = sa.case((of.at > now, of.at), else_=now)
     ended_above = sa.select(above.run_id).where(above.run_id != own.run_id, above.ended_at <= now)
-    unheard = sa.and_(*(at + labels.STALE_AFTER_MS < time for at in (own.last_at, of.at)))
+    below = sa.func.coalesce(heard_below(own_run, time), BEFORE_EVERYTHING)
+    unheard = sa.and_(*(at < time - labels.STALE_AFTER_MS for at in (own.last_at, of.at, below)))
     stopped = sa.or_(ended_above.exists(), sa.and_(sa.not_(own.endless), unheard))
     return own.ended_at <= time, stopped
 
@@ -257,6 +269,31 @@ def _above(own_run: sa.FromClause) -> sa.CTE:
         )
         .correlate(own_run)
     )
+
+
+def heard_below(own_run: sa.FromClause, time: Any) -> sa.ScalarSelect[int]:
+    """When the runs below one (``own_run``: ``run_id, scope``), at any level, that had started by a
+    time last sent an event; null where there is none.
+    """
+    own, child, further = own_run.c, runs.alias("child_run").c, runs.alias("further_child").c
+    below = (
+        sa.select(child.run_id, child.last_at)
+        .where(
+            child.parent_run == own.run_id, child.scope == own.scope, child.started_at <= time
+        )
+        .correlate(own_run)
+        .cte("runs_below", recursive=True, nesting=True)
+    )
+    below = below.union(  # each row once: a cycle of parents ends there
+        sa.select(further.run_id, further.last_at)
+        .where(
+            further.parent_run == below.c.run_id,
+            further.scope == own.scope,
+            further.started_at <= time,
+        )
+        .correlate(own_run)
+    )
+    return sa.select(sa.func.max(below.c.last_at)).scalar_subquery()
 
 
 def pairs_from(

@@ -94,7 +94,7 @@ def _texts_in(content: Any) -> Iterator[str]:
             waiting += part.values() if isinstance(part, dict) else part
 
 
-VERSION: Final = 23
+VERSION: Final = 24
 """Tables of an older version are emptied: the catalogue is made from the journal anyway. A further
 index needs no version: a start makes it.
 """
@@ -365,7 +365,7 @@ runs = _table(
     # One run, the runs below one, those of a root, of a job, and those that have not ended.
     sa.Index("catalogue_runs_by_subject", "subject"),
     sa.Index("catalogue_runs_by_run_id", "run_id", "scope"),
-    sa.Index("catalogue_runs_by_run", "run", "started_at", "id"),
+    sa.Index("catalogue_runs_by_run", "run", "part", "started_at", "id"),
     sa.Index("catalogue_runs_by_parent", "parent_run", "scope", "started_at"),
     sa.Index("catalogue_runs_by_root", "root_run", "scope", "started_at"),
     sa.Index("catalogue_runs_by_job", "job", "started_at"),

@@ -526,3 +526,36 @@ def test_an_application_whose_commands_do_not_name_it_goes_on_behind_them(
     assert item["lastRun"]["state"] == state
     page = get(client, f"/graph/jobs/{item['id']}")
     assert page["lastRun"] == item["lastRun"]
+
+
+@pytest.mark.parametrize("named", [details(), {}], ids=["named by its commands", "unnamed"])
+@pytest.mark.parametrize(
+    ("ends", "last"),
+    [
+        (("FAIL", "COMPLETE"), "completed"),
+        (("COMPLETE", "FAIL"), "failed"),
+        (("START", "COMPLETE"), "completed"),
+        (("ABORT", "COMPLETE"), "completed"),
+    ],
+)
+def test_no_command_speaks_for_an_application_without_events_of_its_own(
+    ends: tuple[str, str], last: str, named: Json
+) -> None:
+    told = [
+        command(end, number, f"q{number}", **named) for number, end in enumerate(ends, 1)
+    ]
+    client = client_of(asked_of(map(lineage_event, told)), NOW)
+    (item,) = get(client, "/graph/jobs", state=last)["items"]
+    page = get(client, f"/graph/jobs/{item['id']}")
+    drawn = get(client, "/graph/lineage", node=item["id"])["nodes"]
+    marquez = get(client, "/api/v1/namespaces/default/jobs/demo")["latestRun"]
+    states = [one["lastRun"]["state"] for one in (item, page, *drawn) if "lastRun" in one]
+    assert {*states, marquez["state"].lower()} == {last}
+    assert get(client, "/graph/home")["failed"] == (last == "failed")
+    (listed,) = get(client, f"/graph/jobs/{item['id']}/runs")["items"]
+    run = get(client, f"/graph/runs/{listed['id']}")
+    assert (run["runId"], run["known"]) == (APPLICATION_RUN, False)
+    assert len(run["items"]) == listed["executions"] == sum(end != "START" for end in ends)
+    worst = "failed" if "FAIL" in ends else "aborted" if "ABORT" in ends else "completed"
+    assert listed["state"] == worst
+    assert run["state"] == ("running" if "START" in ends else worst)

@@ -103,6 +103,10 @@ def dispatched(
     ]
 
 
+def in_facet(event: Json) -> Json:
+    return {"splineEvent": {"payloadSchemaURL": "x", "payload": event}}
+
+
 def both(**options: Any) -> list[Submission]:
     return [plan(), ran(), *dispatched(**options)]
 
@@ -191,8 +195,7 @@ def test_its_columns_are_those_of_the_plan_which_has_expressions() -> None:
 
 
 def test_an_agent_up_to_2_2_names_the_application_in_a_facet() -> None:
-    facets = {"splineEvent": {"payloadSchemaURL": "x", "payload": spoken()}}
-    events = dispatched(version="2.2.0", facets=facets)
+    events = dispatched(version="2.2.0", facets=in_facet(spoken()))
     assert counted(plan("2.2.0"), ran(), *events) == ({"default/demo": 1}, [APP])
 
 
@@ -272,3 +275,15 @@ def test_older_agents_and_the_listener_claim_nothing() -> None:
         made = project([agent, ran()])
         assert not [row for row in made.catalogue.scan() if isinstance(row, ApplicationRow)]
         made.close()
+
+
+def test_no_write_of_an_application_speaks_for_the_others() -> None:
+    """Up to 2.2 its writes have one run, and no event tells how the application went."""
+    told = [
+        *dispatched(0, "r1", version="2.2.0", end="FAIL", facets=in_facet(spoken(error="full"))),
+        *dispatched(9_000, "r2", version="2.2.0", facets=in_facet(spoken(9_000))),
+    ]
+    client = client_of(project(told), NOW)
+    (item,) = get(client, "/graph/jobs")["items"]
+    assert (item["runs"], item["lastRun"]["state"]) == (1, "completed")
+    assert get(client, "/graph/home")["failed"] == 0

@@ -339,6 +339,50 @@ def test_a_run_that_reports_windows_of_time_is_neither_late_nor_failed_and_stale
     assert inputs == {"s3://lake/in0", "s3://lake/in1", "s3://lake/out"}
 
 
+def test_a_run_is_heard_through_all_runs_below_it_on_every_page(
+    headwater: SmallHeadwater,
+) -> None:
+    """A DAG, its task and the application under that: the last one alone goes on."""
+    tables: Json = {"inputs": [table("in")], "outputs": [table("out")]}
+    told = [
+        event("dag", "RUNNING", "09:00:00", "nightly", **tables),
+        event("task", "START", "09:01:00", "nightly.load", run_facets=below("dag", "nightly")),
+        event("app", "START", "09:02:00", "app", run_facets=below("task", "nightly.load")),
+    ]
+    goes_on = event("app", "RUNNING", "09:03:00", "app", run_facets=below("task", "nightly.load"))
+    take(headwater, *told, {**goes_on, "eventTime": "2026-03-02T20:00:00Z"})
+    job = identity.job_id("etl", "nightly")
+    for asked, state in (("2026-03-03T10:00:00Z", "running"), ("2026-03-03T20:00:01Z", "aborted")):
+        client = client_of(headwater, parse_instant(asked))
+        for wish in ({}, {"at": asked}):
+            open_runs = get(client, f"/graph/jobs/{job}/runs", **wish)["items"]
+            states = [get(client, f"/graph/runs/{run}", **wish)["state"] for run in ("dag", "task")]
+            states += [one["told"]["state"] for one in open_runs] + [open_runs[0]["state"]]
+            states.append(get(client, f"/graph/jobs/{job}", **wish)["lastRun"]["state"])
+            states.append(get(client, "/graph/runs", **wish)["items"][0]["state"])
+            assert set(states) == {state}
+        task = identity.job_id("etl", "nightly.load")
+        (opened,) = get(client, f"/graph/jobs/{task}/runs")["open"]
+        assert opened["state"] == state
+        assert get(client, "/graph/incidents")["running"] == (state == "running")
+
+
+def test_every_job_that_tried_to_write_a_table_is_drawn_beside_one_that_fails_all_the_time(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    once = event("b", "FAIL", "08:00:00", "once", outputs=[table("out")])
+    often = [
+        event(f"a{n}", "FAIL", f"09:{n // 60:02}:{n % 60:02}", "often", outputs=[table("out")])
+        for n in range(101)
+    ]
+    take(headwater, once, *often)
+    out = identity.dataset_id("", f"{LAKE}/out")
+    answer = get(client, "/graph/lineage", node=out, beyond="true")
+    assert {node["label"] for node in answer["nodes"]} == {"out", "once", "often"}
+    early = get(client, "/graph/lineage", node=out, beyond="true", at="2026-03-01T08:30:00Z")
+    assert {node["label"] for node in early["nodes"]} == {"out", "once"}
+
+
 STOPPED_AFTER: Final = "2026-03-02T09:00:01Z"  # a day and a second after the last window
 
 

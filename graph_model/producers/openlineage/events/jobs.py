@@ -69,6 +69,7 @@ class JobPlace:
     none.
 
     ``application_run`` is the client's id for the run of Spark's application, "" elsewhere.
+    ``part``: the run is a part of the one whose vertex it has, an application's or its parent's.
     ``run_key`` identifies the graph's run vertex in the capture scope: the application's id where
     the events report it, so that both agents' reports become one run.
     """
@@ -79,6 +80,7 @@ class JobPlace:
     application_id: str
     application_run: str
     run_key: str
+    part: bool
     parent: RunReference | None
     parent_job: JobName | None
     root: RunReference | None
@@ -99,7 +101,7 @@ def place_job(statement: JobStatement, run_id: str, scope: str, rules: Rules) ->
     if not is_spark(statement, rules):
         job = own_job(statement.namespace, statement.name, rules)
         return JobPlace(
-            job, "run", "", "", "", run_id, parent, _named(parent, rules), root,
+            job, "run", "", "", "", run_id, False, parent, _named(parent, rules), root,
             _named(root, rules),
         )  # fmt: skip
     role = _role(statement, parent, rules)
@@ -107,6 +109,7 @@ def place_job(statement: JobStatement, run_id: str, scope: str, rules: Rules) ->
     application = _application_id(statement.run_facets)
     inside = role == "command" and parent is not None
     own = run_id if role == "application" else parent.run_id if inside and parent else ""
+    run_key = application or own or run_id
     root_is_application = inside and (root is None or root.run_id == (parent and parent.run_id))
     return JobPlace(
         job=job,
@@ -114,7 +117,8 @@ def place_job(statement: JobStatement, run_id: str, scope: str, rules: Rules) ->
         command=_command(statement, parent, rules) if role == "command" else "",
         application_id=application,
         application_run=own,
-        run_key=application or own or run_id,
+        run_key=run_key,
+        part=role == "command" and run_key != run_id,
         parent=parent,
         parent_job=job if inside else _named(parent, rules),
         root=root,
@@ -140,8 +144,9 @@ def _place_of_part(parent: RunReference, root: RunReference | None, rules: Rules
     """The place of its parent: the parent's job and run."""
     job = own_job(parent.namespace, parent.name, rules)
     return JobPlace(
-        job, "command", "", "", "", parent.run_id, parent, job, root, _named(root, rules) or job
-    )
+        job, "command", "", "", "", parent.run_id, True, parent, job, root,
+        _named(root, rules) or job,
+    )  # fmt: skip
 
 
 def is_dispatched(producer: str) -> bool:
@@ -163,7 +168,8 @@ def place_dispatched(state: RunState, scope: str, rules: Rules) -> JobPlace:
         facet_body(stated.run_facets, "splineEvent", "payload", "extra"), "appId"
     )
     key = application or _dispatched_key(state, scope, rules) or state.run_id
-    return JobPlace(job, "run", "", application, "", key, None, None, None, None)
+    part = bool(application)
+    return JobPlace(job, "run", "", application, "", key, part, None, None, None, None)
 
 
 def _dispatched_key(state: RunState, scope: str, rules: Rules) -> str:
