@@ -287,15 +287,19 @@ class CatalogueLists(CatalogueReader):
         time. ``query``: each of its words is in the error, the job's name or the application id, in
         any case, or is the id of a run or plan; it looks at the executions after ``since``. Without
         ``by_job_name`` at least one word is not in the job's name alone. ``now``: as in
-        ``last_states``.
+        ``last_states``. A run that failed as one of its listed parts did is listed by that alone.
         """
         columns = executions.c
         time = now if at is None else at
-        chosen = _recent(state, at, time, doubtful=doubtful, job=job)
         unseen = input_column().c.value
-        chosen += [column.not_in(sa.select(unseen)) for column in (columns.job, columns.target)]
-        chosen += [] if since is None else [columns.at > since]
-        chosen += _each_word(columns, query.split(), by_job_name)
+
+        def listed(of: Any) -> list[sa.ColumnElement[bool]]:
+            chosen = _recent(of, state, at, time, doubtful=doubtful, job=job)
+            chosen += [column.not_in(sa.select(unseen)) for column in (of.job, of.target)]
+            chosen += [] if since is None else [of.at > since]
+            return chosen + _each_word(of, query.split(), by_job_name)
+
+        chosen = [*listed(columns), sa.not_(_is_told_by_a_part(columns, listed))]
         asked = sa.select(
             columns.id,
             columns.job,
@@ -330,7 +334,7 @@ class CatalogueLists(CatalogueReader):
         """
         columns = executions.c
         time = now if at is None else at
-        chosen = _recent(state, at, time, doubtful=False, job=job, of_any_kind=True)
+        chosen = _recent(columns, state, at, time, doubtful=False, job=job, of_any_kind=True)
         asked = sa.select(columns.at).where(*chosen).order_by(columns.at.desc())
         with self._read() as connection:
             row = connection.execute(asked.offset(number).limit(1)).first()
@@ -354,6 +358,7 @@ class CatalogueLists(CatalogueReader):
 
 
 def _recent(
+    columns: Any,
     state: str | None,
     at: int | None,
     now: int,
@@ -362,7 +367,6 @@ def _recent(
     job: str | None,
     of_any_kind: bool = False,
 ) -> list[sa.ColumnElement[bool]]:
-    columns = executions.c
     chosen = [*until(columns.at, at)] + ([] if of_any_kind else [columns.kind.in_(_KINDS)])
     if state is not None:
         chosen.append(shown_state(columns, now) == state)
@@ -371,6 +375,24 @@ def _recent(
     if doubtful:
         chosen.append(is_doubtful(columns))
     return chosen if job is None else [*chosen, columns.job == job]
+
+
+def _is_told_by_a_part(
+    whole: Any, listed: Callable[[Any], Sequence[sa.ColumnElement[bool]]]
+) -> sa.ColumnElement[bool]:
+    """The condition that an execution without tables failed or was aborted as an execution with
+    tables did that is listed under the same run: an application with its command, a task with its
+    query.
+    """
+    part = executions.alias("part_of_it")
+    told = sa.select(part.c.id).where(
+        *_of_run(part.c, whole, run_of(whole)),
+        part.c.state == whole.state,
+        sa.or_(part.c.target != "", part.c.reads != ""),
+        *listed(part.c),
+    )
+    alone = sa.and_(whole.target == "", whole.reads == "", whole.state.in_(_UNSUCCESSFUL))
+    return sa.and_(alone, told.correlate(executions).exists())
 
 
 def _each_word(
@@ -697,8 +719,8 @@ _UNSUCCESSFUL: Final = (labels.FAILED, labels.ABORTED)
 
 
 def _last_unsuccessful(job: sa.ColumnElement[str], states: Sequence[str]) -> sa.CTE:
-    """The newest executions of these jobs that ended in such a state: ``job, run, at, error``, and
-    the run that lists them under ``listed_run``.
+    """The newest executions of these jobs that ended in such a state: ``job, at, error``, and
+    under ``listed_run`` the run that lists them.
 
     A job failed last only if its newest failure has the time of its newest execution. Both times
     are seeks in an index; the execution itself is read for such jobs alone.
@@ -715,11 +737,7 @@ def _last_unsuccessful(job: sa.ColumnElement[str], states: Sequence[str]) -> sa.
     error = sa.func.coalesce(last.c.error, _error_of_run(last))
     return (
         sa.select(
-            last.c.job,
-            last.c.run,
-            last.c.at,
-            error.label("error"),
-            run_of(last.c).label("listed_run"),
+            last.c.job, last.c.at, error.label("error"), run_of(last.c).label("listed_run")
         )
         .join_from(failures, last, of_failure)
         .where(
@@ -736,7 +754,8 @@ def _error_of_run(last: sa.FromClause) -> sa.ScalarSelect[Any]:
     """The newest one: an application without a message failed as its command did."""
     stopped = executions.alias("stopped").c
     errors = sa.select(stopped.error).where(
-        *_of_run(stopped, last, run_of(last.c)),
+        *_of_run(stopped, last.c, run_of(last.c)),
+        stopped.at <= last.c.at,
         stopped.state != labels.COMPLETED,
         stopped.error.is_not(None),
     )
@@ -759,7 +778,7 @@ def _attempts() -> sa.Select[Any]:
     beside = executions.alias("beside").c
     cut = (
         sa.select(beside.at)
-        .where(*_of_run(beside, lasts, lasts.c.listed_run))
+        .where(*_of_run(beside, lasts.c, lasts.c.listed_run), beside.at <= lasts.c.at)
         .order_by(beside.at.desc())
         .limit(1)
         .offset(_EXECUTIONS_OF_RUN - 1)
@@ -767,7 +786,8 @@ def _attempts() -> sa.Select[Any]:
     )
     cuts = sa.select(lasts, cut.label("cut")).cte("cuts").prefix_with(MATERIALIZED)
     tried = sa.and_(
-        *_of_run(row.c, cuts, cuts.c.listed_run),
+        *_of_run(row.c, cuts.c, cuts.c.listed_run),
+        row.c.at <= cuts.c.at,
         row.c.at >= sa.func.coalesce(cuts.c.cut, BEFORE_EVERYTHING),
         row.c.state.in_(_UNSUCCESSFUL),
         row.c.kind.in_((labels.WRITE_KIND, labels.READ_KIND)),
@@ -776,17 +796,15 @@ def _attempts() -> sa.Select[Any]:
 
 
 def _of_run(
-    row: Any, lasts: sa.FromClause, listed_run: sa.ColumnElement[str]
+    row: Any, of: Any, listed_run: sa.ColumnElement[str]
 ) -> tuple[sa.ColumnElement[bool], ...]:
-    """The condition that an execution belongs to the run, whichever way its events name that, and
-    is not later than its last one.
+    """The condition that an execution belongs to a run of the job (``of``: columns with that), which
+    is listed under a vertex, whichever way its events name the run.
     """
-    claims = applications.alias("claims_of_it").c
-    names = sa.select(claims.run).where(claims.application_run == listed_run)
-    in_run = sa.or_(
-        row.run == lasts.c.run, row.run == listed_run, row.run.in_(names.correlate(lasts))
-    )
-    return row.job == lasts.c.job, in_run, row.at <= lasts.c.at
+    claims = applications.alias("claims_of_it")
+    names = sa.select(claims.c.run).where(claims.c.application_run == listed_run)
+    in_run = sa.or_(row.run == listed_run, row.run.in_(names.correlate_except(claims)))
+    return row.job == of.job, in_run
 
 
 DURATION_MS: Final = executions.c.duration_ns // 1_000_000

@@ -559,3 +559,40 @@ def test_no_command_speaks_for_an_application_without_events_of_its_own(
     worst = "failed" if "FAIL" in ends else "aborted" if "ABORT" in ends else "completed"
     assert listed["state"] == worst
     assert run["state"] == ("running" if "START" in ends else worst)
+
+
+@pytest.mark.parametrize(("end", "counted"), [("FAIL", "fail"), ("ABORT", "abort")])
+@pytest.mark.parametrize("begun", [[BEGUN], []], ids=["all events", "its START was lost"])
+def test_a_command_and_its_application_failed_once(
+    begun: list[Json], end: str, counted: str
+) -> None:
+    named = {} if begun else details()
+    error: Json = {"errorMessage": {"message": "Path does not exist"}}
+    told = [*begun, command(end, 1, **error, **named), application(end, 3)]
+    headwater = asked_of(map(lineage_event, told))
+    client = client_of(headwater, NOW)
+    state = {"FAIL": "failed", "ABORT": "aborted"}[end]
+    for wish in ({}, {"state": state}, {"q": "demo"}):
+        listed = get(client, "/graph/runs", **wish)
+        assert (listed["total"], len(listed["items"])) == (1, 1)
+        assert listed["items"][0]["error"] == "Path does not exist"
+    (hour,) = get(client, "/api/v1/stats/lineage-events", period="WEEK")[-1:]
+    assert hour[counted] == 1
+    before = get(client, "/graph/runs", at="2026-03-01T10:00:02Z")
+    assert before["total"] == 1
+
+
+def test_an_application_that_failed_alone_or_behind_a_completed_command_is_listed() -> None:
+    for commands in ([], [command("COMPLETE", 1, **details())]):
+        told = [BEGUN, *commands, application("FAIL", 3)]
+        client = client_of(asked_of(map(lineage_event, told)), NOW)
+        failed = get(client, "/graph/runs", state="failed")
+        assert [item["at"] for item in failed["items"]] == ["2026-03-01T10:00:03.000Z"]
+        assert get(client, "/graph/home")["failed"] == 1
+
+
+def test_a_search_finds_an_application_by_its_own_error() -> None:
+    error: Json = {"errorMessage": {"message": "exit code 7"}}
+    told = [BEGUN, command("FAIL", 1, **details()), application("FAIL", 3, **error)]
+    client = client_of(asked_of(map(lineage_event, told)), NOW)
+    assert get(client, "/graph/runs", q="exit code 7")["total"] == 1
