@@ -596,3 +596,11 @@ def test_a_search_finds_an_application_by_its_own_error() -> None:
     told = [BEGUN, command("FAIL", 1, **details()), application("FAIL", 3, **error)]
     client = client_of(asked_of(map(lineage_event, told)), NOW)
     assert get(client, "/graph/runs", q="exit code 7")["total"] == 1
+
+
+def test_an_application_below_a_task_of_its_own_name_is_listed_while_it_runs() -> None:
+    task = {"run": {"runId": "task"}, "job": {"namespace": "default", "name": "demo"}}
+    client = client_of(asked_of([lineage_event(application("START", parent=task))]), NOW)
+    (job,) = get(client, "/graph/jobs")["items"]
+    opened = get(client, f"/graph/jobs/{job['id']}/runs")["open"]
+    assert [(one["runId"], one["state"]) for one in opened] == [(APPLICATION_RUN, "running")]
