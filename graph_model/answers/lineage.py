@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Final
 
 from graph_model import identity, labels
 from graph_model.answers.facets import quality_marks

@@ -344,12 +344,12 @@ class RunTrees:
         )
 
     def _heard(self, rows: Iterable[RunRow], at: int) -> Heard:
-        """When the runs among these that are silent were last heard: through the runs below them, be
-        they of hidden jobs, and an application through the executions of its commands as well,
+        """When the runs among these that are silent were last heard: through the runs below them,
+        be they of hidden jobs, and an application through the executions of its commands as well,
         which Spline's agent may have reported.
         """
         silent = [row for row in rows if status(row, (), at).closed]
-        heard = self._catalogue.runs.heard_below(silent, at)
+        heard = self._catalogue.runs.heard_below(silent)
         vertices = {row.run: (row.run_id, row.scope) for row in silent if not row.part}
         for run, last in self._catalogue.last_of_runs(vertices, at).items():
             heard[vertices[run]] = max(last.at, heard.get(vertices[run], 0))

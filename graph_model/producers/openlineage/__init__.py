@@ -21,4 +21,4 @@ from __future__ import annotations
 from typing import Final
 
 #: Part of the projection epoch: raise it when equal documents give other facts.
-OPENLINEAGE_VERSION: Final = 27
+OPENLINEAGE_VERSION: Final = 28

@@ -415,6 +415,7 @@ def _tried(state: str) -> sa.Select[Any]:
         outer.kind == labels.WRITE_KIND,
         outer.state == state,
         outer.logical_plan == pairs.c.second,
+        outer.mode.in_(labels.EXECUTION_MODES),  # a seek for each in the index of writers
         until_input(outer.at),
     )
     plan = logical_plans.c

@@ -88,12 +88,11 @@ class RunRecords(CatalogueReader):
         """The runs whose parent is one of these, in one capture scope or all (None), by start."""
         return self._first(runs.c.parent_run, run_ids, limit, *_within(scope))
 
-    def heard_below(self, rows: Iterable[RunRow], at: int) -> dict[tuple[str, str], int]:
-        """Per (run id, scope) of these runs when those below it, at any level, that had started by
-        ``at`` last sent an event; runs with none below are left out.
+    def heard_below(self, rows: Iterable[RunRow]) -> dict[tuple[str, str], int]:
+        """Per (run id, scope) of these runs when those below it, at any level, last sent an event;
+        runs with none below are left out.
         """
-        asked = {(row.run_id, row.scope) for row in rows}
-        heard = self._rows_beside(_heard_below(), asked, until=at)
+        heard = self._rows_beside(_heard_below(), {(row.run_id, row.scope) for row in rows})
         return {(run_id, scope): last for run_id, scope, last in heard if last is not None}
 
     def of_job(self, job: str, at: int | None, limit: int) -> Rows[RunRow]:
@@ -148,8 +147,7 @@ def _first_of_runs() -> sa.Select[Any]:
 @made_once
 def _heard_below() -> sa.Select[Any]:
     asked = input_table((("run_id", StoredId()), ("scope", StoredText())))
-    until = sa.bindparam("until", type_=sa.BigInteger(), required=True)
-    return sa.select(asked.c.run_id, asked.c.scope, heard_below(asked, until))
+    return sa.select(asked.c.run_id, asked.c.scope, heard_below(asked))
 
 
 def _within(scope: str | None) -> tuple[sa.ColumnElement[bool], ...]:

@@ -736,9 +736,7 @@ def _last_unsuccessful(job: sa.ColumnElement[str], states: Sequence[str]) -> sa.
     of_failure = sa.and_(last.c.job == failures.c.job, last.c.at == failures.c.at)
     error = sa.func.coalesce(last.c.error, _error_of_run(last))
     return (
-        sa.select(
-            last.c.job, last.c.at, error.label("error"), run_of(last.c).label("listed_run")
-        )
+        sa.select(last.c.job, last.c.at, error.label("error"), run_of(last.c).label("listed_run"))
         .join_from(failures, last, of_failure)
         .where(
             failures.c.at == _newest_time(seen, failures.c.job),
@@ -798,13 +796,13 @@ def _attempts() -> sa.Select[Any]:
 def _of_run(
     row: Any, of: Any, listed_run: sa.ColumnElement[str]
 ) -> tuple[sa.ColumnElement[bool], ...]:
-    """The condition that an execution belongs to a run of the job (``of``: columns with that), which
-    is listed under a vertex, whichever way its events name the run.
+    """The condition that an execution belongs to a run of the job (``of``: columns with that),
+    which is listed under a vertex, whichever way its events name the run.
     """
     claims = applications.alias("claims_of_it")
-    names = sa.select(claims.c.run).where(claims.c.application_run == listed_run)
-    in_run = sa.or_(row.run == listed_run, row.run.in_(names.correlate_except(claims)))
-    return row.job == of.job, in_run
+    claimed = sa.select(claims.c.run).where(claims.c.application_run == listed_run)
+    names = (select.correlate_except(claims) for select in (sa.select(listed_run), claimed))
+    return row.job == of.job, row.run.in_(sa.union_all(*names))
 
 
 DURATION_MS: Final = executions.c.duration_ns // 1_000_000

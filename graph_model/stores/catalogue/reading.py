@@ -243,7 +243,7 @@ def _ends(
     own, above = own_run.c, _above(own_run).c
     time = sa.case((of.at > now, of.at), else_=now)
     ended_above = sa.select(above.run_id).where(above.run_id != own.run_id, above.ended_at <= now)
-    below = sa.func.coalesce(heard_below(own_run, time), BEFORE_EVERYTHING)
+    below = sa.func.coalesce(heard_below(own_run), BEFORE_EVERYTHING)
     unheard = sa.and_(*(at < time - labels.STALE_AFTER_MS for at in (own.last_at, of.at, below)))
     stopped = sa.or_(ended_above.exists(), sa.and_(sa.not_(own.endless), unheard))
     return own.ended_at <= time, stopped
@@ -271,26 +271,20 @@ def _above(own_run: sa.FromClause) -> sa.CTE:
     )
 
 
-def heard_below(own_run: sa.FromClause, time: Any) -> sa.ScalarSelect[int]:
-    """When the runs below one (``own_run``: ``run_id, scope``), at any level, that had started by a
-    time last sent an event; null where there is none.
+def heard_below(own_run: sa.FromClause) -> sa.ScalarSelect[int]:
+    """When the runs below one (``own_run``: ``run_id, scope``), at any level, last sent an event;
+    null where there is none.
     """
     own, child, further = own_run.c, runs.alias("child_run").c, runs.alias("further_child").c
     below = (
         sa.select(child.run_id, child.last_at)
-        .where(
-            child.parent_run == own.run_id, child.scope == own.scope, child.started_at <= time
-        )
+        .where(child.parent_run == own.run_id, child.scope == own.scope)
         .correlate(own_run)
         .cte("runs_below", recursive=True, nesting=True)
     )
     below = below.union(  # each row once: a cycle of parents ends there
         sa.select(further.run_id, further.last_at)
-        .where(
-            further.parent_run == below.c.run_id,
-            further.scope == own.scope,
-            further.started_at <= time,
-        )
+        .where(further.parent_run == below.c.run_id, further.scope == own.scope)
         .correlate(own_run)
     )
     return sa.select(sa.func.max(below.c.last_at)).scalar_subquery()

@@ -541,9 +541,7 @@ def test_an_application_whose_commands_do_not_name_it_goes_on_behind_them(
 def test_no_command_speaks_for_an_application_without_events_of_its_own(
     ends: tuple[str, str], last: str, named: Json
 ) -> None:
-    told = [
-        command(end, number, f"q{number}", **named) for number, end in enumerate(ends, 1)
-    ]
+    told = [command(end, number, f"q{number}", **named) for number, end in enumerate(ends, 1)]
     client = client_of(asked_of(map(lineage_event, told)), NOW)
     (item,) = get(client, "/graph/jobs", state=last)["items"]
     page = get(client, f"/graph/jobs/{item['id']}")
@@ -604,3 +602,16 @@ def test_an_application_below_a_task_of_its_own_name_is_listed_while_it_runs() -
     (job,) = get(client, "/graph/jobs")["items"]
     opened = get(client, f"/graph/jobs/{job['id']}/runs")["open"]
     assert [(one["runId"], one["state"]) for one in opened] == [(APPLICATION_RUN, "running")]
+
+
+def test_an_application_that_was_heard_later_was_running_in_between() -> None:
+    """At a time without an event in the day before: its newest event may be its command's."""
+    later = command("COMPLETE", 2, "q2", **details())
+    told = [BEGUN, command("COMPLETE", 1, **details())]
+    told.append({**later, "eventTime": "2026-03-05T10:00:00Z"})
+    client = client_of(asked_of(map(lineage_event, told)), NOW + 30 * DAY)
+    for at, state in (("2026-03-03T10:00:00Z", "running"), ("2026-03-07T10:00:00Z", "aborted")):
+        (job,) = get(client, "/graph/jobs", at=at)["items"]
+        (listed,) = get(client, f"/graph/jobs/{job['id']}/runs", at=at)["items"]
+        run = get(client, f"/graph/runs/{APPLICATION_RUN}", at=at)
+        assert {job["lastRun"]["state"], listed["state"], run["state"]} == {state}
