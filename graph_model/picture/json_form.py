@@ -158,7 +158,7 @@ def _origin(edge: FeedEdge | ColumnEdge) -> dict[str, str]:
 
 
 def _route(edge: FeedEdge | ColumnEdge) -> dict[str, Any]:
-    return {} if edge.route is None else {"route": [list(point) for point in edge.route]}
+    return {} if edge.route is None else {"route": edge.route}
 
 
 def _between(edge: FeedEdge | ColumnEdge, kind: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate, pairwise
@@ -521,16 +521,20 @@ class Size:
     title: float
 
 
-def size_of(label: str, columns: tuple[str, ...] = (), line: float = _BREAKS_FROM) -> Size:
-    """The box of a table, a job or a step of a plan, with the names of the columns in it. A name
-    that is wider than ``line`` has two lines.
+def size_of(label: str, rows: Collection[float] = (), line: float = _BREAKS_FROM) -> Size:
+    """The box of a table, a job or a step of a plan, with ``rows`` of these widths for the columns
+    in it. A name that is wider than ``line`` has two lines.
     """
     longest, lines = _broken(label[:_LONGEST], line)
     title = _HEIGHT + (lines - 1) * _LINE
-    rows = max((text_width(name[:_LONGEST], ROW_LETTERS) for name in columns), default=0.0)
-    width = max(_MIN_WIDTH, longest + _BESIDE_NAME, rows + _BESIDE_ROW if rows else 0.0)
-    below = len(columns) * ROW_HEIGHT + 8 if columns else 0.0
+    width = max(_MIN_WIDTH, longest + _BESIDE_NAME, *rows)
+    below = len(rows) * ROW_HEIGHT + 8 if rows else 0.0
     return Size(round(min(_MAX_WIDTH, width)), title + below, title)
+
+
+def row_width(name: str) -> float:
+    """How wide a box must be for the row of a column with this name."""
+    return text_width(name[:_LONGEST], ROW_LETTERS) + _BESIDE_ROW
 
 
 def text_width(text: str, letters: float) -> float:

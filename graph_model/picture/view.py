@@ -41,6 +41,7 @@ from graph_model.picture.layout import (
     Window,
     arrange,
     course_within,
+    row_width,
     size_of,
 )
 from graph_model.values import iso
@@ -499,8 +500,9 @@ def place(view: GraphView, flow: Flowing = Flow.RIGHT) -> GraphView:
     for column in columns:
         inside.setdefault(column.dataset_id, []).append(column)
     nodes = {node.id: node for node in view.nodes if not isinstance(node, ColumnNodeView)}
+    widths = {name: row_width(name) for name in {column.label for column in columns}}
     sizes = {
-        key: size_of(node.label, tuple(column.label for column in inside.get(key, ())))
+        key: size_of(node.label, [widths[column.label] for column in inside.get(key, ())])
         for key, node in nodes.items()
     }
     ends = _ends(view, columns)
@@ -560,11 +562,15 @@ def _routes(
         if points is None:
             continue
         beside = min(len(places), _MOST_BESIDE)
+        lanes = [_lane(points, EDGE_GAP * (n - (beside - 1) / 2), flow) for n in range(beside)]
         for number, place in enumerate(sorted(places, key=lambda place: (heights[place], place))):
-            aside = EDGE_GAP * (number * beside // len(places) - (beside - 1) / 2)
-            x, y = (aside, 0.0) if flow is Flow.DOWN else (0.0, aside)
-            routes[place] = tuple((round(at.x + x, 1), round(at.y + y, 1)) for at in points)
+            routes[place] = lanes[number * beside // len(places)]
     return routes
+
+
+def _lane(points: Sequence[Point], aside: float, flow: Flow) -> Route:
+    x, y = (aside, 0.0) if flow is Flow.DOWN else (0.0, aside)
+    return tuple((round(at.x + x, 1), round(at.y + y, 1)) for at in points)
 
 
 def _place(size: Size, point: Point, width: float) -> Place:

@@ -299,7 +299,7 @@ def _vertex(row: Sequence[Any]) -> Vertex:
 
 def _edge(row: Sequence[Any]) -> Edge:
     identifier, label, out_id, in_id, values = row
-    return Edge(identifier, label, out_id, in_id, facts.properties(values))
+    return Edge(identifier, label, out_id, in_id, tuple(sorted(values.items())))
 
 
 def neighbours_of(pairs: Iterable[tuple[str, str]], direction: Direction, limit: int) -> Neighbours:

@@ -164,6 +164,7 @@ _READ_DOUBLE: Final = struct.Struct(">d").unpack_from
 _VERSION: Final = 0x81
 _STRING: Final = 0x03
 _LIST: Final = 0x09
+_TRAVERSER: Final = 0x21
 _NULL: Final = 0xFE
 _ID_END: Final = 18  # version, flag, 16 bytes
 _CODE_END: Final = 22
@@ -212,6 +213,8 @@ _Reader = Callable[[bytes, int], tuple[Any, int]]
 def _read(data: bytes, at: int) -> tuple[Any, int]:
     """A value with its type: the value, and where it ends."""
     kind = data[at]
+    if kind == _STRING and not data[at + 1]:  # most values are texts: one call less
+        return _text(data, at + 2)
     if kind == _NULL:
         return None, at + 2
     return _value(data, at + 1, kind)
@@ -235,19 +238,18 @@ def _text(data: bytes, at: int) -> tuple[str, int]:
 
 
 def _list(data: bytes, at: int) -> tuple[list[Any], int]:
+    """The values; a traverser in a list stands for so many equal ones."""
     (length,) = _INT(data, at)
     at += 4
     values: list[Any] = []
     value: Any
     for _ in range(length):
-        kind = data[at]
-        if kind == _STRING and not data[at + 1]:  # most values are texts: one call less
-            value, at = _text(data, at + 2)
+        if data[at] == _TRAVERSER and not data[at + 1]:
+            (times,) = _READ_LONG(data, at + 2)
+            value, at = _read(data, at + 10)
+            values.extend([value] * times)
         else:
             value, at = _read(data, at)
-        if type(value) is _Repeated:
-            values.extend([value.value] * value.times)
-        else:
             values.append(value)
     return values, at
 
@@ -263,20 +265,6 @@ def _map(data: bytes, at: int) -> tuple[dict[Any, Any], int]:
     return values, at
 
 
-@dataclass(frozen=True, slots=True)
-class _Repeated:
-    """A traverser: one value for ``times`` equal ones."""
-
-    value: Any
-    times: int
-
-
-def _traverser(data: bytes, at: int) -> tuple[Any, int]:
-    (times,) = _READ_LONG(data, at)
-    value, at = _read(data, at + 8)
-    return _Repeated(value, times), at
-
-
 _READERS: Final[dict[int, _Reader]] = {
     0x01: lambda data, at: (_INT(data, at)[0], at + 4),
     0x02: lambda data, at: (_READ_LONG(data, at)[0], at + 8),
@@ -284,7 +272,6 @@ _READERS: Final[dict[int, _Reader]] = {
     0x07: lambda data, at: (_READ_DOUBLE(data, at)[0], at + 8),
     _LIST: _list,
     0x0A: _map,
-    0x21: _traverser,
     0x27: lambda data, at: (data[at] == 1, at + 1),
 }
 

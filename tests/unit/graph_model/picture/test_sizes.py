@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_model.picture.layout import size_of
+from graph_model.picture.layout import row_width, size_of
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,9 @@ def test_a_name_is_broken_where_its_parts_end() -> None:
 
 
 def test_columns_lie_below_the_title_of_their_table() -> None:
-    alone, table = size_of("orders"), size_of("orders", ("id", "amount_of_all_items_in_euro"))
+    alone, table = (
+        size_of("orders"),
+        size_of("orders", [row_width(n) for n in ("id", "amount_of_all_items_in_euro")]),
+    )
     assert (table.title, table.height) == (alone.height, alone.height + 2 * 22 + 8)
     assert table.width > alone.width
