@@ -9,9 +9,9 @@ globalThis.document = { hidden: false, body: { dataset: { state: 'ready' } }, ac
 
 /**
  * An open page of this view. `look` is one look at a journal with these counts; it tells how often the page was loaded.
- * `shown` gets the pending documents that the header has.
+ * `shown` gets the pending documents that the header has; `whenLoaded` are the counts once the first page is loaded.
  */
-async function open(context, first, view = 'job', shown = []) {
+async function open(context, first, view = 'job', shown = [], whenLoaded = first) {
   let counts = first;
   let tick = assert.fail;
   context.mock.method(globalThis, 'setInterval', (call) => (tick = call));
@@ -27,6 +27,7 @@ async function open(context, first, view = 'job', shown = []) {
     loads += 1;
     await watch.showReceived();
   }
+  counts = whenLoaded;
   await watch.showReceived();
   watch.start();
   return async function look(now) {
@@ -43,6 +44,12 @@ test('a page is loaded at the next look once documents are in the graph and none
   assert.equal(await look(at(10, 3)), 0);
   assert.equal(await look(at(13, 0)), 1);
   assert.equal(await look(at(13, 0)), 1);
+});
+
+test('documents that come while the first page is loaded are news', async (context) => {
+  const look = await open(context, at(10, 1), 'job', [], at(11, 0));
+  assert.equal(await look(at(11, 0)), 1);
+  assert.equal(await look(at(11, 0)), 1);
 });
 
 test('where documents are pending all the time a page is loaded at every fourth look', async (context) => {

@@ -28,10 +28,18 @@ export function createWatch({ navigation, api, screen, loading, showDocuments })
 
   const ask = () => api.get('/journal', { summary: true }, 'watch');
 
-  /** A page was loaded. The first one asks what is in the graph: what comes right after it is new. */
+  /**
+   * Asked before the first page is loaded: what comes into the graph meanwhile is new.
+   * @type {ReturnType<typeof ask>|null}
+   */
+  let before = ask();
+
+  /** A page was loaded. */
   async function showReceived() {
     looks = 0;
-    const summary = await ask();
+    const early = await before;
+    before = null;
+    const summary = early?.ok ? early : await ask(); // before a key is given none is read
     if (!summary.ok && summary.stale) return;
     showDocuments(summary.ok ? summary.data : null);
     if (summary.ok) seen ||= concluded(summary.data);
