@@ -150,5 +150,5 @@ FIELDS_TOO_MANY: Final = "fields-too-many"
 
 
 def kind_of(how: str) -> str:
-    """The kind of what a plan that only reads does with a column: what it shows is DIRECT."""
+    """The kind of flow that a value takes from a column (DIRECT), or by which one decides."""
     return DIRECT if how in DIRECT_HOWS else INDIRECT

@@ -24,10 +24,12 @@ from api.schemas.fields import (
     TextField,
     expecting,
 )
+from api.schemas.graph import reply_of
 from api.service import Service, current_service
 from api.service.parts import current_sources, lacking
 from graph_model import labels
 from graph_model.answers.classifications import (
+    TagUse,
     assignment_reply,
     block_reply,
     classified_columns,
@@ -219,15 +221,8 @@ class ColumnsQuery(Query):
     limit = IntegerField(1, 5_000, load_default=1_000)
 
 
-class TagReply(GovernanceReply):
-    tag = fields.String(required=True)
-    datasets = fields.Integer(required=True)
-    columns = fields.Integer(required=True)
-    blocks = fields.Integer(required=True)
-
-
 class TagsReply(GovernanceReply):
-    items = fields.List(fields.Nested(TagReply), required=True)
+    items = fields.List(fields.Nested(reply_of(TagUse)), required=True)
     total = fields.Integer(required=True)
 
 

@@ -28,7 +28,7 @@ from graph_model.answers.sources import References, Sources
 from graph_model.errors import HeadwaterError, NotFound, Rebuilding
 from graph_model.governance.statements import KINDS, NOTHING, Governance, govern
 from graph_model.lineage import Partial, Structure
-from graph_model.naming import Rules, rules_digest
+from graph_model.naming import Rules
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.projection.projector import COMMANDS_KEY
 from graph_model.projection.rebuilding import Progress
@@ -61,7 +61,7 @@ class KeptGovernance:
 
     epoch: str | None
     catalogue: Catalogue
-    rules: str
+    rules: Rules
     governance: Governance
     structure: Structure = field(default_factory=Structure)
 
@@ -98,13 +98,12 @@ class GovernanceCache:
         """
         epoch = journal.get_meta(COMMANDS_KEY)
         kept = self._kept
-        digest = rules_digest(rules)
-        if kept and kept.catalogue is catalogue and (kept.epoch, kept.rules) == (epoch, digest):
+        if kept and kept.catalogue is catalogue and (kept.epoch, kept.rules) == (epoch, rules):
             return kept
         governance = NOTHING
         if epoch is not None:
             governance = govern({kind: catalogue.commands(kind.value) for kind in KINDS}, rules)
-        read = KeptGovernance(epoch, catalogue, digest, governance)
+        read = KeptGovernance(epoch, catalogue, rules, governance)
         self._kept = read
         return read  # what is kept may be another thread's by now, of an earlier epoch
 

@@ -281,7 +281,7 @@ def _with_unread_columns(
     readers has gaps or names no column of theirs. Plans that write the same dataset do not count.
     """
     names = History(sources.catalogue).names
-    found: dict[str, UnreadColumns] = {}
+    unread: dict[str, UnreadColumns] = {}
     unexplained = 0
     for some in batched(rows, _AT_ONCE):
         called = {
@@ -300,8 +300,8 @@ def _with_unread_columns(
             read = {path for plan in plans for path in paths[plan]}
             left = sorted(path for path in known[dataset] if not _is_read(path, read))
             if left:
-                found[dataset] = UnreadColumns(len(left), tuple(left[:_COLUMNS_SHOWN]))
-    return found, unexplained
+                unread[dataset] = UnreadColumns(len(left), tuple(left[:_COLUMNS_SHOWN]))
+    return unread, unexplained
 
 
 def _is_read(path: str, read: Collection[str]) -> bool:

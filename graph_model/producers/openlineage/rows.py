@@ -112,10 +112,10 @@ def _add_forwarded(
     collector: FactCollector, statement: JobStatement, place: JobPlace, subject: Subject
 ) -> None:
     """The facets that a run passes on of the jobs above it: a scheduler may send no event."""
-    told = parent_of(statement.run_facets)
-    if told is None:
+    parents = parent_of(statement.run_facets)
+    if parents is None:
         return
-    for run, job in ((told.parent, place.parent_job), (told.root, place.root_job)):
+    for run, job in ((parents.parent, place.parent_job), (parents.root, place.root_job)):
         if run is not None and job is not None:
             above = identity.job_id(job.namespace, job.name)
             _add_rows(collector, subject, above, "job", run.job_facets)

@@ -59,7 +59,6 @@ HOWS: Final = (
     labels.WINDOW,
 )
 IDENTITY, TRANSFORMATION, AGGREGATION, CONDITIONAL, WINDOW = range(5)
-_STRENGTH: Final = HOWS[: AGGREGATION + 1]
 
 Flows = tuple[int, int, int, int, int]
 NO_FLOWS: Final[Flows] = (0, 0, 0, 0, 0)
@@ -733,10 +732,6 @@ def _any_of(values: Sequence[Value], *, is_key: bool) -> Value:
 def composed(later: str, earlier: str) -> str:
     """The flow through both steps; an influence stays an influence."""
     for how in (later, earlier):
-        if how not in _STRENGTH:
+        if how not in labels.DIRECT_HOWS:
             return how
-    return max(later, earlier, key=_STRENGTH.index)
-
-
-def kind_of(how: str) -> str:
-    return labels.DIRECT if how in _STRENGTH else labels.INDIRECT
+    return max(later, earlier, key=labels.DIRECT_HOWS.index)

@@ -30,7 +30,7 @@ from graph_model.producers.spline.column_derivation import (
     Influence,
     derive,
 )
-from graph_model.producers.spline.column_values import HOWS, composed, kind_of
+from graph_model.producers.spline.column_values import HOWS, composed
 from graph_model.producers.spline.documents import Constant, ExecutionPlan, Operation, type_text
 from graph_model.producers.spline.expressions.definitions import Definitions
 from graph_model.producers.spline.expressions.text import Renderer, operation_properties, shortened
@@ -574,7 +574,7 @@ class _LogicReader:
         keys = sorted(texts)
         spelled = self._alternatives(texts[key] for key in keys)
         return tuple(
-            OpenFlow(table, opens.path, target, opens.among, kind_of(how), how, text)
+            OpenFlow(table, opens.path, target, opens.among, labels.kind_of(how), how, text)
             for (opens, target, how), text in zip(keys, spelled, strict=True)
             for table in opens.among
         )
@@ -619,7 +619,7 @@ class _LogicReader:
 
 
 #: How a column flows, in the order of (kind, how): the last digit of a flow's number.
-_HOWS: Final = tuple(sorted(HOWS, key=lambda how: (kind_of(how), how)))
+_HOWS: Final = tuple(sorted(HOWS, key=lambda how: (labels.kind_of(how), how)))
 
 
 def _made(fields: Fields) -> Fields:
@@ -639,7 +639,9 @@ def _flow(number: int, text: str, ends: Sequence[tuple[str, str]], fields: str) 
     """The flow of a number made by :meth:`_LogicReader._flows` from source, target and how."""
     rest, how = divmod(number, len(_HOWS))
     source, target = divmod(rest, len(ends))
-    return ColumnFlow(ends[source], ends[target], kind_of(_HOWS[how]), _HOWS[how], text, fields)
+    return ColumnFlow(
+        ends[source], ends[target], labels.kind_of(_HOWS[how]), _HOWS[how], text, fields
+    )
 
 
 def _alternatives(texts: Collection[str]) -> str:
