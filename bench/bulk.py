@@ -44,10 +44,10 @@ def submissions(year: Year) -> Iterator[Submission]:
     seen: set[str] = set()
     for number in count():
         for document in documents(year, number):
-            for one in _read(document):
-                if one.content_hash not in seen:
-                    seen.add(one.content_hash)
-                    yield one
+            for item in _read(document):
+                if item.content_hash not in seen:
+                    seen.add(item.content_hash)
+                    yield item
 
 
 def _read(document: Document) -> tuple[Submission, ...]:
@@ -62,15 +62,15 @@ def _read(document: Document) -> tuple[Submission, ...]:
 def export(listed: Iterator[Submission], folder: Path, files: int) -> None:
     """As ``headwater journal export`` writes them, in turns into so many files."""
     opened = [(folder / f"part-{number:02}.jsonl").open("w") for number in range(files)]
-    for position, one in enumerate(listed, start=1):
+    for position, first in enumerate(listed, start=1):
         line = {
             "position": position,
-            "kind": one.kind,
-            "apiVersion": one.api_version,
-            "planId": one.subject_key,
-            "scope": one.scope,
+            "kind": first.kind,
+            "apiVersion": first.api_version,
+            "planId": first.subject_key,
+            "scope": first.scope,
             "receivedAt": position,
-            "body": json.loads(one.body),
+            "body": json.loads(first.body),
         }
         opened[position % files].write(json.dumps(line) + "\n")
     for file in opened:
@@ -87,7 +87,7 @@ class Use:
 
     def look(self, pid: int) -> None:
         listed = tree(pid)
-        self.cpu |= {one: cpu_of(one) for one in listed if cpu_of(one)}
+        self.cpu |= {item: cpu_of(item) for item in listed if cpu_of(item)}
         java = resident(*filter(_is_java, listed))
         self.java = max(self.java, java)
         self.python = max(self.python, resident(*listed) - java)
@@ -130,7 +130,7 @@ def main() -> None:
         print(f"{options.documents:,} documents, {size / 1e6:,.0f} MB", flush=True)
         seconds, use = rebuild(source, destination, options.master)
         manifest: dict[str, Any] = json.loads((destination / "manifest.json").read_text())
-        written = sum(one.stat().st_size for one in destination.rglob("*.gz"))
+        written = sum(path.stat().st_size for path in destination.rglob("*.gz"))
     cpu = sum(use.cpu.values())
     print(
         f"{seconds:,.0f} s, {cpu:,.0f} s of CPU: {1000 * cpu / options.documents:.2f} ms a document"

@@ -67,12 +67,12 @@ def cpu_of_nothing(times: int) -> float:
 def summarise(measured: Iterable[tuple[str, Start]], nothing: float) -> Iterator[str]:
     """A line for each kind of start: medians."""
     kinds: dict[str, list[Start]] = {}
-    for kind, one in measured:
-        kinds.setdefault(kind, []).append(one)
+    for kind, first in measured:
+        kinds.setdefault(kind, []).append(first)
     for kind, all_of_it in kinds.items():
-        answers = statistics.median(one.answers for one in all_of_it)
-        ready = statistics.median(one.ready for one in all_of_it)
-        cpu = statistics.median(one.cpu for one in all_of_it)
+        answers = statistics.median(item.answers for item in all_of_it)
+        ready = statistics.median(entry.ready for entry in all_of_it)
+        cpu = statistics.median(element.cpu for element in all_of_it)
         yield (
             f"{kind}: answers {answers:.1f} s, ready {ready:.1f} s, CPU {cpu:.1f} s, "
             f"{cpu / nothing:.0f} times a Python that does nothing"

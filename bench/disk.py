@@ -80,10 +80,10 @@ class Small:
         """Bytes per table or index."""
         if isinstance(self._place, str):
             return _vacuumed(self._place)
-        found: Counter[str] = Counter()
+        result: Counter[str] = Counter()
         for file in sorted(self._place.parent.glob("*.db")):
-            found.update(dict(_used(file)))
-        return found
+            result.update(dict(_used(file)))
+        return result
 
 
 def _vacuumed(url: str) -> Counter[str]:
@@ -91,10 +91,10 @@ def _vacuumed(url: str) -> Counter[str]:
     try:
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql("VACUUM")
-            found: Counter[str] = Counter()
+            result: Counter[str] = Counter()
             for name, size in connection.execute(_RELATIONS):
-                found[name] += size
-            return found
+                result[name] += size
+            return result
     finally:
         engine.dispose()
 

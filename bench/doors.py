@@ -91,12 +91,12 @@ class _Application:
 def _post(events: int) -> None:
     with sqlite_file() as file:
         application = _Application(file)
-        found: dict[str, list[float]] = {road: [] for road in _ROADS}
+        result: dict[str, list[float]] = {road: [] for road in _ROADS}
         for number in range(_ROUNDS):
             for place, road in enumerate(_ROADS):
                 bodies = _bodies(events // _ROUNDS, 2 * number + place)
-                found[road].append(application.post(road, bodies))
-    for road, costs in found.items():
+                result[road].append(application.post(road, bodies))
+    for road, costs in result.items():
         print(f"post {road:<12} {statistics.median(costs):.2f} ms CPU an event", flush=True)
 
 

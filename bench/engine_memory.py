@@ -54,32 +54,32 @@ def main(arguments: list[str] | None = None) -> int:
 def measure(folder: Path, size: int, heap_mb: int) -> dict[str, Any]:
     """Fill, end, start again, fill from what is kept. Returns the cost of each."""
     server = EmbeddedServer(folder, environment=os.environ, port=0, heap_mb=heap_mb)
-    found: dict[str, Any] = {"asked": size, "heap_mb": heap_mb}
+    result: dict[str, Any] = {"asked": size, "heap_mb": heap_mb}
     catalogue = Catalogue(open_database(folder / "catalogue.db"))
     with server:
         graph = ForgetfulGraph(open_graph(server.url), lambda: [catalogue.elements])
-        found["empty_heap_mb"] = heap_in_use(server.pid)
-        found["fill_s"], _ = timed(lambda: fill(graph, size))
-        found["count_s"], (vertices, edges) = timed(graph.count)
-        found |= {"vertices": vertices, "edges": edges, "filled_rss_mb": _resident(server)}
-        found["heap_mb_in_use"] = heap_in_use(server.pid)
-        found["kept_mb"] = round(catalogue.used_bytes() / 1e6, 1)
+        result["empty_heap_mb"] = heap_in_use(server.pid)
+        result["fill_s"], _ = timed(lambda: fill(graph, size))
+        result["count_s"], (vertices, edges) = timed(graph.count)
+        result |= {"vertices": vertices, "edges": edges, "filled_rss_mb": _resident(server)}
+        result["heap_mb_in_use"] = heap_in_use(server.pid)
+        result["kept_mb"] = round(catalogue.used_bytes() / 1e6, 1)
         graph.close()
-    found["start_s"], _ = timed(server.start)
+    result["start_s"], _ = timed(server.start)
     with server:
         graph = ForgetfulGraph(open_graph(server.url), lambda: [catalogue.elements])
         engine, own = cpu_of(server.pid or 0), time.process_time()
-        found["load_s"], _ = timed(graph.restore)
-        found["load_engine_cpu_s"] = round(cpu_of(server.pid or 0) - engine, 1)
-        found["load_own_cpu_s"] = round(time.process_time() - own, 1)
-        found |= {"same": graph.is_whole(), "loaded_rss_mb": _resident(server)}
-        found["loaded_heap_mb"] = heap_in_use(server.pid)
+        result["load_s"], _ = timed(graph.restore)
+        result["load_engine_cpu_s"] = round(cpu_of(server.pid or 0) - engine, 1)
+        result["load_own_cpu_s"] = round(time.process_time() - own, 1)
+        result |= {"same": graph.is_whole(), "loaded_rss_mb": _resident(server)}
+        result["loaded_heap_mb"] = heap_in_use(server.pid)
         graph.close()
     catalogue.close()
-    if found["heap_mb_in_use"] is not None:
-        used = (found["heap_mb_in_use"] - found["empty_heap_mb"]) * 2**20
-        found["bytes_per_element"] = round(used / (vertices + edges))
-    return found
+    if result["heap_mb_in_use"] is not None:
+        used = (result["heap_mb_in_use"] - result["empty_heap_mb"]) * 2**20
+        result["bytes_per_element"] = round(used / (vertices + edges))
+    return result
 
 
 def fill(graph: Graph, size: int) -> None:
@@ -125,10 +125,10 @@ def plan(number: int) -> Iterator[Vertex | Edge]:
     yield edge(labels.FEEDS, heads[1], logical.id)
     yield edge(labels.FEEDS, logical.id, heads[2], {"mode": "overwrite", "partition_keys": "[]"})
     operations = [_operation(name, logical.id, position) for position in range(4)]
-    for one, following in zip(operations, [*operations[1:], None], strict=True):
-        yield from (one, edge(labels.HAS, logical.id, one.id))
+    for first, following in zip(operations, [*operations[1:], None], strict=True):
+        yield from (first, edge(labels.HAS, logical.id, first.id))
         if following is not None:
-            yield edge(labels.FEEDS, one.id, following.id)
+            yield edge(labels.FEEDS, first.id, following.id)
     yield from _derivations(sides, logical.id)
 
 
@@ -167,8 +167,8 @@ def _derivations(sides: list[list[Vertex | Edge]], logical: str) -> Iterator[Edg
     ]
     said = {"kind": "DIRECT", "how": "TRANSFORMATION", "expression": "upper(column_2)"}
     for source in columns[:2]:
-        for one, other in zip(source, columns[2], strict=True):
-            yield edge(labels.DERIVES, one, other, {**said, "logical_plan": logical})
+        for first, other in zip(source, columns[2], strict=True):
+            yield edge(labels.DERIVES, first, other, {**said, "logical_plan": logical})
 
 
 def _vertex(label: str, *key: object, **values: str | int) -> Vertex:

@@ -49,13 +49,13 @@ def _submission(kind: DocumentKind, plan_id: str, document: object) -> Submissio
 
 
 def accept_pair(journal: Journal, number: int) -> None:
-    for one in a_pair(number):
-        journal.accept([one], Receipt(1_700_000_000_000, "", "bench", one.content_hash))
+    for item in a_pair(number):
+        journal.accept([item], Receipt(1_700_000_000_000, "", "bench", item.content_hash))
 
 
 def repeat(journal: Journal, number: int) -> None:
-    for one in a_pair(number):
-        raw_hash = one.content_hash
+    for item in a_pair(number):
+        raw_hash = item.content_hash
         if not journal.acknowledge(raw_hash, "", Receipt(1_700_000_000_001, "", "bench", raw_hash)):
             raise AssertionError(f"pair {number} is not known")
 

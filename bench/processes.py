@@ -31,23 +31,23 @@ def children(pid: int) -> list[int]:
 def tree(root: int, without: Collection[int] = ()) -> list[int]:
     """A process and all below it, except ``without`` and the processes below those."""
     known = _children_of_all()
-    found: list[int] = []
+    result: list[int] = []
     pending = [root]
     while pending:
         process = pending.pop()
         if process not in without:
-            found.append(process)
+            result.append(process)
             pending += known.get(process, ())
-    return found
+    return result
 
 
 def _children_of_all() -> dict[int, list[int]]:
     """Raises FileNotFoundError where there is no /proc."""
-    found: dict[int, list[int]] = {}
+    result: dict[int, list[int]] = {}
     for entry in _PROC.iterdir():
         if entry.name.isdigit() and (fields := _fields(int(entry.name))):
-            found.setdefault(int(fields[1]), []).append(int(entry.name))
-    return found
+            result.setdefault(int(fields[1]), []).append(int(entry.name))
+    return result
 
 
 def _fields(pid: int) -> list[str]:

@@ -21,12 +21,12 @@ def measure(workload: Workload, jobs: int, runs: int) -> list[float]:
     """CPU milliseconds a run: the first, then each repetition."""
     with sqlite_file() as file:
         small = Small(file)
-        found = []
+        result = []
         for run in range(runs + 1):
             began = time.process_time()
             small.run(workload, jobs, run)
-            found.append(1000 * (time.process_time() - began) / jobs)
-    return found
+            result.append(1000 * (time.process_time() - began) / jobs)
+    return result
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def main() -> None:
         for jobs in options.jobs:
             workload: Workload = Pairs() if name == "pairs" else Events(jobs)
             first, *repeated = measure(workload, jobs, options.runs)
-            listed = " ".join(f"{one:.2f}" for one in repeated)
+            listed = " ".join(f"{item:.2f}" for item in repeated)
             print(f"{name:<16}{jobs:>8,}{first:>8.2f}  {listed}", flush=True)
 
 

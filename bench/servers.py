@@ -71,8 +71,8 @@ class Recorded:
 
     def __init__(self) -> None:
         bodies = [exchange["body"] for exchange in json.loads(_CAPTURE.read_text("utf-8"))]
-        (plan,) = (one for one in bodies if isinstance(one, dict))
-        (self._event,) = next(one for one in bodies if isinstance(one, list))
+        (plan,) = (body for body in bodies if isinstance(body, dict))
+        (self._event,) = next(body for body in bodies if isinstance(body, list))
         self.plan = json.dumps(plan, separators=(",", ":")).encode()
 
     def requests(self, job: int, run: int) -> tuple[tuple[str, bytes], ...]:
@@ -115,7 +115,7 @@ def serving(server: str) -> Iterator[tuple[int, int]]:
     """The port and the process id of a server that answers."""
     port = free_port()
     with tempfile.TemporaryDirectory() as folder:
-        command = [one.format(port=port) for one in _COMMANDS[server]]
+        command = [item.format(port=port) for item in _COMMANDS[server]]
         environment = {**os.environ, _FOLDER: folder}
         with (Path(folder) / "log").open("wb") as log:
             process = subprocess.Popen(
@@ -162,15 +162,15 @@ def main() -> None:
                 http.run()
         return
     workloads: dict[str, Workload] = {"floor": Floor(), "pair": Recorded(), "event": Events(4_000)}
-    found: dict[tuple[str, str], list[float]] = {}
+    result: dict[tuple[str, str], list[float]] = {}
     for _ in range(_ROUNDS):
         for server in options.servers or ["waitress"]:
             with serving(server) as (port, pid):
                 for name, workload in workloads.items():
                     took = milliseconds(port, pid, workload, options)
-                    found.setdefault((server, name), []).append(took)
+                    result.setdefault((server, name), []).append(took)
                     print(f"{server:<10}{name:<8}{took:8.2f} ms CPU a request", flush=True)
-    for (server, name), values in found.items():
+    for (server, name), values in result.items():
         print(f"{server:<10}{name:<8}{statistics.median(values):8.2f} ms, median of {_ROUNDS}")
 
 

@@ -118,7 +118,7 @@ def estate(count: int) -> Iterator[Estate]:
 
 def describe(count: int, name: str, load: Load) -> str:
     """One line of the table."""
-    each = [1000 * one / load.pairs for one in (load.services, load.postgresql, load.engine)]
+    each = [1000 * item / load.pairs for item in (load.services, load.postgresql, load.engine)]
     return (
         f"{count:>8}  {name:<10}{load.pairs / load.taken:>12.0f}{load.pairs / load.wall:>12.0f}"
         f"{each[0]:>12.2f}{each[1]:>12.2f}{each[2]:>12.2f}"

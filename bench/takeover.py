@@ -112,9 +112,9 @@ def main() -> int:
         for name in "ab":
             (Path(folder) / name).mkdir()
         measured = list(takeovers(options.times, Path(folder)))
-    for one in measured:
-        print(json.dumps({"left": one.left, "seconds": round(one.seconds, 3)}))
-    seconds = sorted(one.seconds for one in measured if one.left)
+    for entry in measured:
+        print(json.dumps({"left": entry.left, "seconds": round(entry.seconds, 3)}))
+    seconds = sorted(item.seconds for item in measured if item.left)
     median = statistics.median(seconds)
     print(f"{len(seconds)} of {len(measured)}: median {median:.2f} s, at most {seconds[-1]:.2f} s")
     return 0

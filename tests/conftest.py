@@ -178,7 +178,7 @@ def gremlin_graph(gremlin_url: str) -> Iterator[GremlinGraph]:
 @pytest.fixture(autouse=True)
 def neptune_objections(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Nothing leaves through the Neptune dialect, in any test, that Neptune would refuse."""
-    found: list[str] = []
+    result: list[str] = []
     encode = Connections._encode
 
     def checked(self: Connections, request: Bytecode, seconds: float) -> tuple[str, bytes]:
@@ -187,13 +187,13 @@ def neptune_objections(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
             try:
                 neptune.check(request, len(payload), self.dialect)
             except neptune.RefusedByNeptune as refusal:
-                found.append(str(refusal))  # also where the code under test swallows it
+                result.append(str(refusal))  # also where the code under test swallows it
                 raise
         return request_id, payload
 
     monkeypatch.setattr(Connections, "_encode", checked)
-    yield found
-    assert found == []
+    yield result
+    assert result == []
 
 
 @pytest.fixture(scope="session")

@@ -60,10 +60,10 @@ def table_id(table: str) -> str:
 def event(run: Run) -> dict[str, Any]:
     """The COMPLETE event of a run."""
     output: dict[str, Any] = _dataset(run.write, run.schema, run.named)
-    fields = {name: {"inputFields": [_field(*one) for one in listed]}
+    fields = {name: {"inputFields": [_field(*item) for item in listed]}
               for name, listed in run.lineage.items()}  # fmt: skip
     if fields or run.rows:
-        lineage = {"fields": fields, "dataset": [_field(*one) for one in run.rows]}
+        lineage = {"fields": fields, "dataset": [_field(*row) for row in run.rows]}
         output["facets"]["columnLineage"] = _facet(lineage)
     change = "OVERWRITE" if run.overwrites else "ALTER"
     output["facets"]["lifecycleStateChange"] = _facet({"lifecycleStateChange": change})
@@ -82,7 +82,7 @@ def event(run: Run) -> dict[str, Any]:
 def translated(runs: Iterable[Run]) -> Facts:
     """All facts of these runs."""
     events = [read_event(event(run)) for run in runs]
-    return merge([facts_of_run([one]) for one in events if isinstance(one, RunEvent)])
+    return merge([facts_of_run([item]) for item in events if isinstance(item, RunEvent)])
 
 
 def _facet(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,8 +96,8 @@ def _pair(table: str) -> dict[str, str]:
 
 def _field(table: str, column: str, how: str) -> dict[str, Any]:
     kind = "INDIRECT" if how else "DIRECT"
-    told = {"type": kind, "subtype": how or "IDENTITY", "description": "", "masking": False}
-    return {**_pair(table), "field": column, "transformations": [told]}
+    answer = {"type": kind, "subtype": how or "IDENTITY", "description": "", "masking": False}
+    return {**_pair(table), "field": column, "transformations": [answer]}
 
 
 def _dataset(
@@ -147,9 +147,9 @@ def runs(draw: st.DrawFn, at: int) -> Run:
     if sources:
         for name in draw(columns):
             some = draw(st.lists(st.sampled_from(sources), min_size=1, max_size=2, unique=True))
-            lineage[name] = [(*one, draw(st.sampled_from(_HOWS))) for one in some]
-        for one in draw(st.lists(st.sampled_from(sources), max_size=2, unique=True)):
-            rows.append((*one, draw(st.sampled_from(("FILTER", "JOIN", "GROUP_BY")))))
+            lineage[name] = [(*item, draw(st.sampled_from(_HOWS))) for item in some]
+        for entry in draw(st.lists(st.sampled_from(sources), max_size=2, unique=True)):
+            rows.append((*entry, draw(st.sampled_from(("FILTER", "JOIN", "GROUP_BY")))))
     return Run(
         at,
         draw(st.integers(0, 3)),

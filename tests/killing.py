@@ -44,13 +44,13 @@ def _killer(at: Line) -> Callable[..., Any]:
 
 def lines_of(work: Callable[[], None], watched: tuple[str, ...]) -> list[Line]:
     """Every line of these files and folders that the work comes to, in that order."""
-    found: dict[Line, None] = {}
+    result: dict[Line, None] = {}
 
     def trace(frame: FrameType, event: str, _argument: object) -> Any:
         if not frame.f_code.co_filename.startswith(watched):
             return None
         if event == "line":
-            found.setdefault((frame.f_code.co_filename, frame.f_lineno))
+            result.setdefault((frame.f_code.co_filename, frame.f_lineno))
         return trace
 
     before = sys.gettrace()
@@ -59,7 +59,7 @@ def lines_of(work: Callable[[], None], watched: tuple[str, ...]) -> list[Line]:
         work()
     finally:
         sys.settrace(before)
-    return list(found)
+    return list(result)
 
 
 def make_visible(queue: str) -> None:
@@ -69,8 +69,8 @@ def make_visible(queue: str) -> None:
     name = queue.rpartition("/")[2]
     for backends in sqs_backends.values():
         for backend in backends.values():
-            if (found := backend.queues.get(name)) is not None:
-                for message in found._messages:
+            if (result := backend.queues.get(name)) is not None:
+                for message in result._messages:
                     message.change_visibility(0)
-                found.pending_messages.clear()
-                found.pending_message_groups.clear()
+                result.pending_messages.clear()
+                result.pending_message_groups.clear()

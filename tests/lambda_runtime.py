@@ -41,23 +41,23 @@ class EventSource:
         """One invocation with the messages there are. Returns how many it had. An exception of the
         function, whatever it is, fails all of them and is raised.
         """
-        found = self._sqs.receive_message(
+        result = self._sqs.receive_message(
             QueueUrl=self._url,
             MaxNumberOfMessages=self._batch,
             AttributeNames=["All"],
             MessageAttributeNames=["All"],
         ).get("Messages", [])
-        if not found:
+        if not result:
             return 0
         try:
-            answer = function({"Records": [record_of(one, self._url) for one in found]})
+            answer = function({"Records": [record_of(item, self._url) for item in result]})
         except BaseException:
-            self._give_back(found)
+            self._give_back(result)
             raise
-        failed = {one["itemIdentifier"] for one in answer["batchItemFailures"]}
-        self._delete([one for one in found if one["MessageId"] not in failed])
-        self._give_back([one for one in found if one["MessageId"] in failed])
-        return len(found)
+        failed = {item["itemIdentifier"] for item in answer["batchItemFailures"]}
+        self._delete([item for item in result if item["MessageId"] not in failed])
+        self._give_back([item for item in result if item["MessageId"] in failed])
+        return len(result)
 
     def drain(self, function: Function, most: int = 1_000) -> int:
         """Invocations until the queue is empty; how many messages they had."""
@@ -72,21 +72,21 @@ class EventSource:
     def count(self) -> int:
         """How many messages are in the queue, in flight or not."""
         names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
-        found = self._sqs.get_queue_attributes(QueueUrl=self._url, AttributeNames=names)
-        return sum(int(number) for number in found["Attributes"].values())
+        result = self._sqs.get_queue_attributes(QueueUrl=self._url, AttributeNames=names)
+        return sum(int(number) for number in result["Attributes"].values())
 
     def _delete(self, messages: list[Mapping[str, Any]]) -> None:
         entries = [
-            {"Id": str(index), "ReceiptHandle": one["ReceiptHandle"]}
-            for index, one in enumerate(messages)
+            {"Id": str(index), "ReceiptHandle": item["ReceiptHandle"]}
+            for index, item in enumerate(messages)
         ]
         if entries:
             self._sqs.delete_message_batch(QueueUrl=self._url, Entries=entries)
 
     def _give_back(self, messages: list[Mapping[str, Any]]) -> None:
-        for one in messages:
+        for message in messages:
             self._sqs.change_message_visibility(
-                QueueUrl=self._url, ReceiptHandle=one["ReceiptHandle"], VisibilityTimeout=0
+                QueueUrl=self._url, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=0
             )
 
 
@@ -98,8 +98,8 @@ def record_of(message: Mapping[str, Any], url: str) -> dict[str, Any]:
         "body": message["Body"],
         "attributes": message.get("Attributes", {}),
         "messageAttributes": {
-            name: {"stringValue": one["StringValue"], "dataType": one["DataType"]}
-            for name, one in message.get("MessageAttributes", {}).items()
+            name: {"stringValue": item["StringValue"], "dataType": item["DataType"]}
+            for name, item in message.get("MessageAttributes", {}).items()
         },
         "eventSource": "aws:sqs",
         "eventSourceARN": f"arn:aws:sqs:eu-west-1:{ACCOUNT}:{url.rpartition('/')[2]}",
@@ -194,14 +194,14 @@ FORMATS: Final[Mapping[str, Callable[[Request], dict[str, Any]]]] = {
 
 def headers_of(answer: Mapping[str, Any], name: str) -> list[str]:
     """The values of a header, as its lines reach the client."""
-    found = [
+    result = [
         value
         for spelled, values in (answer.get("multiValueHeaders") or {}).items()
         for value in values
         if spelled.lower() == name.lower()
     ]
     single = (answer.get("headers") or {}).items()
-    return found or [value for spelled, value in single if spelled.lower() == name.lower()]
+    return result or [value for spelled, value in single if spelled.lower() == name.lower()]
 
 
 def json_of(answer: Mapping[str, Any]) -> Any:
@@ -210,10 +210,10 @@ def json_of(answer: Mapping[str, Any]) -> Any:
 
 
 def _several(pairs: tuple[tuple[str, str], ...]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for name, value in pairs:
-        found.setdefault(name, []).append(value)
-    return found
+        result.setdefault(name, []).append(value)
+    return result
 
 
 def _body(body: bytes) -> dict[str, Any]:

@@ -43,13 +43,13 @@ class MemoryGraph:
     ) -> EdgePage:
         with self._lock:
             beside = self._leaving if direction is Direction.DOWNSTREAM else self._entering
-            found = [
+            result = [
                 edge
                 for identifier in set(ids)
                 for edge in map(self._edges.__getitem__, beside.get(identifier, ()))
                 if edge.label in labels
             ]
-        return page_of(found, direction, limit)
+        return page_of(result, direction, limit)
 
     def neighbours(
         self,
@@ -69,7 +69,7 @@ class MemoryGraph:
 
     def edge_ids_at(self, vertex_ids: Collection[str]) -> Sequence[str]:
         with self._lock:
-            return sorted({at for one in vertex_ids for at in self._edges_at(one)})
+            return sorted({at for identifier in vertex_ids for at in self._edges_at(identifier)})
 
     def _edges_at(self, identifier: str) -> set[str]:
         return self._leaving.get(identifier, set()) | self._entering.get(identifier, set())

@@ -65,8 +65,8 @@ class RefusedByNeptune(AssertionError):
 
 def check(request: Bytecode, size: int, dialect: Dialect) -> None:
     """Raise RefusedByNeptune with every objection to a request of ``size`` bytes."""
-    if found := list(objections(request, size, dialect)):
-        raise RefusedByNeptune("; ".join(found) + f"\n{shape(request)}")
+    if result := list(objections(request, size, dialect)):
+        raise RefusedByNeptune("; ".join(result) + f"\n{shape(request)}")
 
 
 def objections(request: Bytecode, size: int, dialect: Dialect) -> Iterator[str]:
@@ -238,7 +238,7 @@ def _property(kind: str, key: Any, value: Any) -> Iterator[str]:
 
 
 def _bounds(upserts: list[_Upsert], size: int, dialect: Dialect) -> Iterator[str]:
-    if any(one.order >= other.order for one, other in pairwise(upserts)):
+    if any(item.order >= other.order for item, other in pairwise(upserts)):
         yield "ids are not in order, each once: writers may wait for each other in a circle"
     if len(upserts) == 1:
         return
@@ -269,7 +269,7 @@ def _from_the_start(steps: list[list[Any]], dialect: Dialect) -> Iterator[str]:
 def _ids(start: str, ids: list[Any], names: list[str], dialect: Dialect) -> Iterator[str]:
     if not all(isinstance(each, str) and each for each in ids):
         yield f"{start}() with an id that is no text"
-    elif "drop" in names and any(one >= other for one, other in pairwise(ids)):
+    elif "drop" in names and any(item >= other for item, other in pairwise(ids)):
         yield f"{start}() drops ids out of order, or twice"
     elif len(set(ids)) < len(ids):
         yield f"{start}() with an id twice"

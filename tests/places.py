@@ -7,8 +7,8 @@ from typing import Any
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The path of every value inside a document."""
-    found = [path] if path else []
+    result = [path] if path else []
     if isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            found += places(item, (*path, key))
-    return found
+            result += places(item, (*path, key))
+    return result

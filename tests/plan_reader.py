@@ -71,27 +71,27 @@ def condition_columns(document: Document, operation: Mapping[str, Any]) -> set[s
     """The ``uri#column`` that an operation's parameters look at."""
     read = _read_columns(document)
     nodes = _nodes(document)
-    found: set[str] = set()
+    result: set[str] = set()
     for start in references([operation.get("params", {})]):
         below = closure(document, start) if start in nodes else set()
-        found |= {read[a] for a in below if a in read}
-    return found
+        result |= {read[a] for a in below if a in read}
+    return result
 
 
 def references(values: Iterable[Any]) -> list[str]:
     """Ids of all references in some JSON, in order."""
-    found: list[str] = []
+    result: list[str] = []
     pending = list(reversed(list(values)))
     while pending:
         value = pending.pop()
         if isinstance(value, Mapping):
             if set(value) in ({"__attrId"}, {"__exprId"}):
-                found += value.values()
+                result += value.values()
             else:
                 pending += reversed(list(value.values()))
         elif isinstance(value, list | tuple):
             pending += reversed(value)
-    return found
+    return result
 
 
 def outline(document: Document, root: str) -> list[str]:

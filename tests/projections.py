@@ -167,8 +167,8 @@ def project(
 ) -> SmallHeadwater:
     """A Headwater that received these in this order; stepwise: projected after each."""
     headwater = small_headwater(runs)
-    for one in submissions:
-        headwater.accept(one)
+    for item in submissions:
+        headwater.accept(item)
         if stepwise:
             headwater.project()
     headwater.project()
@@ -178,9 +178,9 @@ def project(
 def elements_of(submissions: Iterable[Submission], *, stepwise: bool) -> tuple[object, object]:
     """The result of ``project`` for these: all elements and all rows."""
     headwater = project(submissions, stepwise=stepwise)
-    found = headwater.elements()
+    result = headwater.elements()
     headwater.close()
-    return found
+    return result
 
 
 def elements_of_events(events: Iterable[Any], *, stepwise: bool) -> tuple[object, object]:

@@ -72,13 +72,13 @@ def count_calls(call: Callable[[], object]) -> int:
 
 def _newly_bound(names: dict[str, Any], seen: dict[int, object]) -> int:
     """The length of the texts of these names, and ends of their lists, that are new."""
-    found = 0
+    result = 0
     for value in names.values():
         last = value[-1] if type(value) is list and value else value
         if type(last) in (str, bytes) and id(last) not in seen:
             seen[id(last)] = last
-            found += len(last)
-    return found
+            result += len(last)
+    return result
 
 
 def grows_too_fast(call: Callable[[int], Callable[[], object]], size: int, times: float) -> bool:

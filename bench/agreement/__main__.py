@@ -38,14 +38,14 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
         for folder in options.folders:
             tables = tables_of(archive, folder)
             _create(runner.spark, runner.root, folder, tables)
-            found = [
+            result = [
                 _measure(runner, f"{folder}-{name}", text, tables, options.texts)
                 for place, name, text in chosen
                 if place == folder
             ]
-            columns += sum(each.columns for each in found)
-            equal += sum(each.columns - len(each.differences) for each in found)
-            sys.stdout.write(_line(folder, found))
+            columns += sum(each.columns for each in result)
+            equal += sum(each.columns - len(each.differences) for each in result)
+            sys.stdout.write(_line(folder, result))
     sys.stdout.write(f"{equal} of {columns} columns equal, {time.monotonic() - started:.0f} s\n")
     return 0 if columns and equal / columns >= options.floor else 1
 
@@ -54,10 +54,10 @@ def queries(
     archive: Path, folders: Sequence[str], only: Sequence[str]
 ) -> list[tuple[str, str, str]]:
     """Folder, name and text of each query asked for; ConfigurationError for an unknown name."""
-    found = [
+    result = [
         (folder, *query) for folder in folders for query in tpcds.read_queries(archive, folder)
     ]
-    return select(found, only, lambda query: query[1])
+    return select(result, only, lambda query: query[1])
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
@@ -112,11 +112,11 @@ def _measure(
 def unique(names: Sequence[str]) -> list[str]:
     """Files have one column of a name: ``["sales", "Sales"]`` => ``["sales", "Sales_2"]``."""
     counted: dict[str, int] = {}
-    found = []
+    result = []
     for name in names:
         number = counted[name.lower()] = counted.get(name.lower(), 0) + 1
-        found.append(name if number == 1 else f"{name}_{number}")
-    return found
+        result.append(name if number == 1 else f"{name}_{number}")
+    return result
 
 
 def _line(folder: str, found: Iterable[Compared]) -> str:

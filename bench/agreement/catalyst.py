@@ -183,7 +183,7 @@ def _leaf(plan: Tree) -> list[Column]:
 def _made(output: Sequence[Any], sources: Sequence[Sources]) -> list[Column]:
     items = [nodes[0] for nodes in output]
     return [
-        Column(_id(item), item["name"], found) for item, found in zip(items, sources, strict=True)
+        Column(_id(item), item["name"], entry) for item, entry in zip(items, sources, strict=True)
     ]
 
 
@@ -194,5 +194,5 @@ def _renamed(columns: Sequence[Column], output: Sequence[Any]) -> list[Column]:
 def _by_position(first: Sequence[Column], branches: Sequence[Sequence[Column]]) -> list[Column]:
     united = [NONE.union(*(c.sources for c in row)) for row in zip(*branches, strict=True)]
     return [
-        Column(column.id, column.name, found) for column, found in zip(first, united, strict=True)
+        Column(column.id, column.name, item) for column, item in zip(first, united, strict=True)
     ]

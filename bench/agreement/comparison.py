@@ -44,11 +44,11 @@ def compare(
 
     Raises ValueError when the two do not even have the same columns.
     """
-    found = derive(plan)
-    names = [plan.attributes[output].name for output in found.outputs]
+    result = derive(plan)
+    names = [plan.attributes[output].name for output in result.outputs]
     if names != [column.name for column in theirs]:
         raise ValueError(f"{query} has other columns: {names}")
-    gaps = tuple(sorted({gap.code for gap in found.gaps}))
+    gaps = tuple(sorted({gap.code for gap in result.gaps}))
     differences = tuple(
         Difference(query, name, ours, column.sources, gaps)
         for name, ours, column in zip(names, direct(plan, tables), theirs, strict=True)
@@ -61,11 +61,11 @@ def compare_text(query: str, text: str, plan: ExecutionPlan, tables: Mapping[str
     """What ``graph_model.sql`` finds in a query's text, against the plan that Spark made of it, by
     place: sources with how (``store#s_name IDENTITY``). ``tables`` has each table's columns as SQL.
     """
-    found = derive(plan)
-    names = [plan.attributes[output].name for output in found.outputs]
+    result = derive(plan)
+    names = [plan.attributes[output].name for output in result.outputs]
     statements = _translated(text, len(names), tables)
     gaps = tuple(sorted({gap.code for statement in statements for gap in statement.gaps}))
-    sides = zip(names, _of_text(statements, len(names)), _of_plan(plan, found), strict=True)
+    sides = zip(names, _of_text(statements, len(names)), _of_plan(plan, result), strict=True)
     differences = tuple(
         Difference(query, name, frozenset(ours), frozenset(theirs), gaps)
         for name, ours, theirs in sides
@@ -110,9 +110,9 @@ def direct(plan: ExecutionPlan, tables: Mapping[str, str]) -> list[frozenset[str
     """Per written column the read ones whose values it has; one that is said to be of another
     table than it is keeps that table's name, ``store#i_item_sk``."""
     read = {output: item.sources[0] for item in plan.reads for output in item.output or ()}
-    found = derive(plan)
-    columns: list[set[str]] = [set() for _ in found.outputs]
-    for item in found.derivations:
+    result = derive(plan)
+    columns: list[set[str]] = [set() for _ in result.outputs]
+    for item in result.derivations:
         if item.kind == labels.DIRECT:
             name = plan.attributes[item.source].name
             table = read[item.source].rstrip("/").rsplit("/", 1)[-1]

@@ -26,12 +26,12 @@ _LONG_OR_DOUBLE: Final = {5, 6}
 def read_queries(archive: Path, folder: str = "tpcds") -> list[tuple[str, str]]:
     """The name and the text of each query in one of FOLDERS, in the order of their numbers."""
     with zipfile.ZipFile(archive) as opened:
-        found = [
+        result = [
             (match[2], opened.read(name).decode("utf-8"))
             for name in opened.namelist()
             if (match := _ENTRY.fullmatch(name)) and match[1] == folder
         ]
-    return sorted(found, key=lambda query: (int(re.sub(r"\D", "", query[0]) or 0), query[0]))
+    return sorted(result, key=lambda query: (int(re.sub(r"\D", "", query[0]) or 0), query[0]))
 
 
 def read_tables(archive: Path) -> dict[str, str]:

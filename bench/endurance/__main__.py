@@ -53,15 +53,15 @@ def _begin(options: argparse.Namespace) -> State:
     asked = {"seed": options.seed, "jobs": options.jobs, "rhythms": options.rhythms}
     asked |= {"every": options.every, "heap": options.heap}
     file = options.folder / _STATE
-    found = read_state(file)
-    if found is None:
+    result = read_state(file)
+    if result is None:
         write_state(State(asked), file)
         return State(asked)
-    if found.asked != asked:
-        raise ValueError(f"{found.asked}, with which {options.folder} was begun, or --again")
-    if found.sent:
-        _say(f"going on after {found.sent:,} runs; --again begins anew")
-    return found
+    if result.asked != asked:
+        raise ValueError(f"{result.asked}, with which {options.folder} was begun, or --again")
+    if result.sent:
+        _say(f"going on after {result.sent:,} runs; --again begins anew")
+    return result
 
 
 def _report(state: State, folder: Path) -> None:

@@ -32,10 +32,10 @@ class Panel:
 
 def panels(samples: Sequence[Sample]) -> tuple[Panel, ...]:
     """All of them; questions in two, those that walk and those that list."""
-    asked = [name for one in samples[:1] for name in one.questions]
+    asked = [name for sample in samples[:1] for name in sample.questions]
     walks = [name for name in asked if name.partition(" ")[0] in _WALKS]
     lists = [name for name in asked if name not in walks]
-    found: Mapping[str, Mapping[str, _Value]] = {
+    result: Mapping[str, Mapping[str, _Value]] = {
         "CPU, ms a run": {
             "service": lambda one: one.service_cpu,
             "engine": lambda one: one.engine_cpu,
@@ -48,10 +48,10 @@ def panels(samples: Sequence[Sample]) -> tuple[Panel, ...]:
             "engine, resident": lambda one: one.engine_memory,
             "service, resident": lambda one: one.service_memory,
         },
-        "disk, MB": {part: _disk(part) for one in samples[:1] for part in one.disk},
+        "disk, MB": {part: _disk(part) for sample in samples[:1] for part in sample.disk},
         "seconds": {"start": lambda one: one.start, "stop": lambda one: one.stop},
     }
-    return tuple(Panel(title, _curves(samples, values)) for title, values in found.items())
+    return tuple(Panel(title, _curves(samples, values)) for title, values in result.items())
 
 
 def _curves(samples: Sequence[Sample], values: Mapping[str, _Value]) -> tuple[Curve, ...]:
@@ -59,8 +59,8 @@ def _curves(samples: Sequence[Sample], values: Mapping[str, _Value]) -> tuple[Cu
 
 
 def _points(samples: Sequence[Sample], value: _Value) -> list[Point]:
-    values = [(one.runs, value(one)) for one in samples]
-    return [(runs, found) for runs, found in values if found is not None]
+    values = [(sample.runs, value(sample)) for sample in samples]
+    return [(runs, item) for runs, item in values if item is not None]
 
 
 def _p95(name: str) -> _Value:

@@ -81,7 +81,7 @@ def job_name(job: int) -> str:
 
 
 def _facts_of(year: Year, run: Run) -> RunFacts:
-    first, second = (table(year, one, run.hour) for one in year.sources(run.job))
+    first, second = (table(year, source, run.hour) for source in year.sources(run.job))
     return RunFacts(
         name=job_name(run.job),
         id=str(uuid.uuid5(_NAMES, f"{year.seed} {run.job} {run.hour}")),
@@ -101,7 +101,7 @@ def _facts_of(year: Year, run: Run) -> RunFacts:
 
 def _pair(facts: RunFacts) -> tuple[Document, Document]:
     """The plan, the same bytes whenever the job did the same; then the event."""
-    named = zip(_PLACES, ("/".join(one) for one in (*facts.inputs, facts.output)), strict=True)
+    named = zip(_PLACES, ("/".join(item) for item in (*facts.inputs, facts.output)), strict=True)
     text = _skeleton(facts.columns, appends=facts.appends)
     for place, uri in named:
         text = text.replace(_marker(place), uri)
@@ -134,8 +134,8 @@ def _skeleton(columns: int, *, appends: bool) -> str:
     )
     top = plan.step("Join", [top, other], [*left, *right], condition=matches, joinType="INNER")
     output = [
-        plan.column(name, plan.alias(name, plan.plus(_of(left[place % len(left)]), _of(one))))
-        for place, (name, one) in enumerate(
+        plan.column(name, plan.alias(name, plan.plus(_of(left[place % len(left)]), _of(item))))
+        for place, (name, item) in enumerate(
             zip(columns_of(columns), [*right, *right, *right], strict=False)
         )
     ]
@@ -173,7 +173,7 @@ def _events(facts: RunFacts) -> tuple[Document, Document]:
         "eventTime": _time(facts.at),
         **common,
     }
-    end["inputs"] = [events.dataset(one) for one in facts.inputs]
+    end["inputs"] = [events.dataset(item) for item in facts.inputs]
     output = events.written(facts.output, facts.inputs, 1_000 + facts.at % 1_000, columns)
     if not facts.appends:
         output["facets"]["lifecycleStateChange"] = _lifecycle(lifecycleStateChange="OVERWRITE")

@@ -209,4 +209,4 @@ def _in_words(asked: dict[str, Answered]) -> str:
 
 
 def _bytes(folder: Path, patterns: tuple[str, ...]) -> int:
-    return sum(file.stat().st_size for one in patterns for file in folder.glob(one))
+    return sum(file.stat().st_size for pattern in patterns for file in folder.glob(pattern))

@@ -86,7 +86,7 @@ def ask_all(year: Year, service: Service, hour: int, rounds: int) -> dict[str, A
             noted[name].cpu += sum(service.cpu_seconds()) - cpu
             noted[name].size += _size(reply)
     connection.close()
-    return {name: one.answered() for name, one in noted.items()}
+    return {name: item.answered() for name, item in noted.items()}
 
 
 def _places(

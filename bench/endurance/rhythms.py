@@ -26,9 +26,9 @@ def read_rhythms(text: str) -> tuple[Rhythm, ...]:
     """Raises ValueError with the expected form."""
     parts = [part.partition("=") for part in text.split(",")]
     rhythms = tuple(Rhythm(_hours(name.strip()), _share(share)) for name, _, share in parts)
-    if math.lcm(*(one.hours for one in rhythms)) > _LONGEST_CYCLE:
+    if math.lcm(*(rhythm.hours for rhythm in rhythms)) > _LONGEST_CYCLE:
         raise ValueError(f"periods that come together within {_LONGEST_CYCLE:,} hours")
-    if not sum(one.share for one in rhythms):
+    if not sum(rhythm.share for rhythm in rhythms):
         raise ValueError(EXPECTED)
     return rhythms
 
@@ -49,9 +49,9 @@ def _share(text: str) -> float:
 
 def deal(jobs: int, rhythms: tuple[Rhythm, ...]) -> tuple[int, ...]:
     """How many jobs have each rhythm: together all of them."""
-    total = sum(one.share for one in rhythms)
+    total = sum(rhythm.share for rhythm in rhythms)
     ends, reached = [0], 0.0
-    for one in rhythms:
-        reached += one.share
+    for item in rhythms:
+        reached += item.share
         ends.append(round(jobs * reached / total))
     return tuple(end - begin for begin, end in pairwise(ends))

@@ -74,5 +74,5 @@ def write_state(state: State, file: Path) -> None:
 
 
 def _sample(kept: dict[str, Any]) -> Sample:
-    asked = {name: Answered(**one) for name, one in kept["questions"].items()}
+    asked = {name: Answered(**item) for name, item in kept["questions"].items()}
     return Sample(**{**kept, "questions": asked})

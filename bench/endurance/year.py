@@ -62,7 +62,7 @@ class Year:
         self.jobs = jobs
         self.rhythms = rhythms
         self._slots = self._dealt()
-        self._cycle = math.lcm(*(one.hours for one in rhythms))
+        self._cycle = math.lcm(*(rhythm.hours for rhythm in rhythms))
         self._ends = tuple(accumulate(self._due(hour) for hour in range(self._cycle)))
 
     def __reduce__(self) -> tuple[type[Year], tuple[int, int, tuple[Rhythm, ...]]]:
@@ -112,14 +112,14 @@ class Year:
     def _dealt(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """By rhythm and hour of its period the jobs that run then, spread over the layers."""
         mixed = sorted(range(self.jobs), key=lambda job: (self.chance("rhythm", job), job))
-        found, begin = [], 0
+        result, begin = [], 0
         for rhythm, size in zip(self.rhythms, deal(self.jobs, self.rhythms), strict=True):
             slots: list[list[int]] = [[] for _ in range(rhythm.hours)]
             for job in mixed[begin : begin + size]:
                 slots[self.chance("hour", job) % rhythm.hours].append(job)
-            found.append(tuple(map(tuple, slots)))
+            result.append(tuple(map(tuple, slots)))
             begin += size
-        return tuple(found)
+        return tuple(result)
 
     def _due(self, hour: int) -> int:
         return sum(

@@ -62,7 +62,9 @@ def head(unit: str) -> str:
 def describe(name: str, load: Load, documents_each: int = 2) -> str:
     """One line of the table; a pair is two documents."""
     number = load.documents // documents_each
-    cpu = "".join(f"{1000 * one / number:>10.2f}" for one in (load.service, load.engine, load.cpu))
+    cpu = "".join(
+        f"{1000 * item / number:>10.2f}" for item in (load.service, load.engine, load.cpu)
+    )
     waited = "".join(f"{load.percentile(share):>9.1f}" for share in (0.5, 0.99))
     return f"{name:<22}{number:>8}{load.wall:>9.1f}{number / load.wall:>9.0f}{cpu}{waited}"
 

@@ -91,8 +91,10 @@ class Service:
     def rebuild(self) -> Any:
         """Project everything anew; the progress at its end, with the hashes."""
         url = f"http://127.0.0.1:{self.port}/journal/rebuild"
-        with urllib.request.urlopen(urllib.request.Request(url, method="POST"), timeout=60) as one:
-            progress = json.load(one)
+        with urllib.request.urlopen(
+            urllib.request.Request(url, method="POST"), timeout=60
+        ) as first:
+            progress = json.load(first)
         while progress["phase"] != "done":
             time.sleep(_PAUSE_SECONDS)
             progress = self.get("/journal/rebuild")

@@ -144,8 +144,8 @@ def read_reached(notes: Path) -> dict[int, list[str]]:
     reached: dict[int, dict[str, None]] = defaultdict(dict)
     for path in notes.glob("reached-*"):
         for line in path.read_text("utf-8").splitlines():
-            number, _, told = line.partition("\t")
-            test, _, phase = told.rpartition(" (")
+            number, _, answer = line.partition("\t")
+            test, _, phase = answer.rpartition(" (")
             tests = by_file[test.split("::")[0]] if phase == "setup)" else [test]
             reached[int(number)] |= dict.fromkeys(tests)
     return {number: [test for test in tests if test not in failed]

@@ -40,7 +40,7 @@ class Workload:
         shared = self._common(job, run, inputs, output)
         start = {"eventType": "START", "eventTime": spell_time(began), **shared}
         complete = {"eventType": "COMPLETE", "eventTime": spell_time(ended), **shared}
-        complete["inputs"] = [dataset(one) for one in inputs]
+        complete["inputs"] = [dataset(item) for item in inputs]
         complete["outputs"] = [written(output, inputs, 1_000 + job)]
         return (PATH, encode({**start, "inputs": [], "outputs": []})), (PATH, encode(complete))
 
@@ -59,10 +59,10 @@ class Workload:
     def _inputs(self, job: int) -> list[Table]:
         """Two outputs of the layer before; raw tables below the first."""
         return [
-            self._output(one)
-            if one >= 0
-            else ("postgres://raw.example.org:5432", f"shop.t{~one:05d}")
-            for one in sources(job, self.jobs)
+            self._output(source)
+            if source >= 0
+            else ("postgres://raw.example.org:5432", f"shop.t{~source:05d}")
+            for source in sources(job, self.jobs)
         ]
 
     def _output(self, job: int) -> Table:

@@ -33,11 +33,11 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
             if not samples or (samples[-1].round, samples[-1].mode) != (sample.round, sample.mode):
                 sys.stderr.write(f"round {sample.round + 1} of {options.rounds}: {sample.mode}\n")
             samples.append(sample)
-    found = lines(samples)
-    sys.stdout.write(table(found))
+    result = lines(samples)
+    sys.stdout.write(table(result))
     sys.stdout.write(f"load of the machine, last 1, 5, 15 minutes: {os.getloadavg()}\n")
     if options.json:
-        options.json.write_text(json.dumps(as_json(found), indent=2) + "\n", encoding="utf-8")
+        options.json.write_text(json.dumps(as_json(result), indent=2) + "\n", encoding="utf-8")
     return 0
 
 

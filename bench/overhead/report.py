@@ -50,8 +50,8 @@ class Line:
 def lines(samples: Sequence[Sample]) -> list[Line]:
     """A line for each query in the order of the samples, then one for the sums of the rounds."""
     names = list(dict.fromkeys(sample.query for sample in samples))
-    found = [_line(name, [s for s in samples if s.query == name]) for name in names]
-    return [*found, _line(TOTAL, samples)] if len(names) > 1 else found
+    result = [_line(name, [s for s in samples if s.query == name]) for name in names]
+    return [*result, _line(TOTAL, samples)] if len(names) > 1 else result
 
 
 def _line(name: str, samples: Sequence[Sample]) -> Line:
@@ -86,8 +86,8 @@ def _by_round(samples: Iterable[Sample], clock: _Clock) -> dict[str, list[float]
 
 def ratio(these: Sequence[float], those: Sequence[float]) -> Ratio:
     """Round by round; a round whose divisor is 0 (a clock too coarse for it) says nothing: 1."""
-    found = [a / b if b else 1.0 for a, b in zip(these, those, strict=True)]
-    return Ratio(median(found), min(found), max(found))
+    result = [a / b if b else 1.0 for a, b in zip(these, those, strict=True)]
+    return Ratio(median(result), min(result), max(result))
 
 
 def _difference(clock: dict[str, list[float]]) -> float:

@@ -51,8 +51,8 @@ def sample_graph() -> Graph:
     for recorded in json.loads((_SAMPLE / "estate.json").read_text("utf-8")):
         event = recorded["event"]
         job = f"job {event['job']['name']}"
-        edges |= {(one["name"], job) for one in event["inputs"]}
-        edges |= {(job, one["name"]) for one in event["outputs"]}
+        edges |= {(item["name"], job) for item in event["inputs"]}
+        edges |= {(job, output["name"]) for output in event["outputs"]}
     return Graph("sample", *_parts(edges))
 
 
@@ -112,7 +112,7 @@ def _line(points: list[list[float]]) -> Line:
 
 def crossings(lines: Sequence[Line]) -> int:
     """Pairs of edges that cross; those that meet in a common end do not."""
-    return sum(_cross(one, other) for one, other in combinations(lines, 2))
+    return sum(_cross(item, other) for item, other in combinations(lines, 2))
 
 
 def _cross(one: Line, other: Line) -> bool:
@@ -146,8 +146,8 @@ def main() -> None:
             ratios[name].append((own + 1) / (count + 1))
         spelled = ", ".join(f"{name} {count}" for name, count in counts.items())
         print(f"{graph.name}: {len(graph.edges)} edges; own {own}, {spelled}", flush=True)
-    for name, found in ratios.items():
-        print(f"own to {name}, median of (own + 1) / (theirs + 1): {statistics.median(found):.2f}")
+    for name, result in ratios.items():
+        print(f"own to {name}, median of (own + 1) / (theirs + 1): {statistics.median(result):.2f}")
 
 
 if __name__ == "__main__":

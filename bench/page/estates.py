@@ -22,16 +22,16 @@ def many_nodes(nodes: int, edges: int) -> dict[str, Any]:
         beyond = (layer[source] + 1) * width
         links[source, beyond + (source * 31 + step // nodes * 17) % width] = None
         step += 1
-    boxes = [Box(one, 180, 46, one) for one in named]
+    boxes = [Box(item, 180, 46, item) for item in named]
     layout = arrange(boxes, [(named[a], named[b]) for a, b in links])
     drawn = [
         {
-            "id": one, "kind": kinds[layer[number] % 2], "label": f"table_{one}",
-            "name": one, "namespace": "bench", "uri": f"s3://lake/{one}", "scope": "",
-            "x": layout.points[one].x, "y": layout.points[one].y,
-            "width": layout.widths[one], "height": 46,
+            "id": item, "kind": kinds[layer[number] % 2], "label": f"table_{item}",
+            "name": item, "namespace": "bench", "uri": f"s3://lake/{item}", "scope": "",
+            "x": layout.points[item].x, "y": layout.points[item].y,
+            "width": layout.widths[item], "height": 46,
         }
-        for number, one in enumerate(named)
+        for number, item in enumerate(named)
     ]  # fmt: skip
     flows = [
         {
@@ -54,18 +54,18 @@ def many_columns(tables: int, columns: int) -> dict[str, Any]:
         own = {"id": f"t{table}", "kind": "dataset", "label": f"table_{table}", "scope": ""}
         nodes.append({
             **own, "uri": f"s3://lake/t{table}", "x": x, "y": y, "width": 220, "height": height,
-            "columns": [f"t{table}c{one}" for one in range(columns)],
+            "columns": [f"t{table}c{number}" for number in range(columns)],
         })  # fmt: skip
-        for one in range(columns):
-            key = f"t{table}c{one}"
+        for item in range(columns):
+            key = f"t{table}c{item}"
             nodes.append({
-                "id": key, "kind": "column", "label": f"column_{one}", "name": f"column_{one}",
+                "id": key, "kind": "column", "label": f"column_{item}", "name": f"column_{item}",
                 "dataset": f"s3://lake/t{table}", "datasetId": f"t{table}", "type": "bigint",
-                "x": x, "y": y - height / 2 + 46 + (one + 0.5) * 22, "width": 220, "height": 22,
+                "x": x, "y": y - height / 2 + 46 + (item + 0.5) * 22, "width": 220, "height": 22,
             })  # fmt: skip
             if table % 10 > 0:
                 edges.append({
-                    "id": f"{key}-e", "from": f"t{table - 1}c{one}", "to": key, "kind": "DIRECT",
+                    "id": f"{key}-e", "from": f"t{table - 1}c{item}", "to": key, "kind": "DIRECT",
                     "how": "IDENTITY", "expression": "", "plans": [], "jobs": [],
                 })  # fmt: skip
     return _reply(nodes, edges)
@@ -76,20 +76,20 @@ def large_plan(operations: int, columns: int) -> dict[str, Any]:
     named = [f"op-{number}" for number in range(operations)]
     links = [(named[n], named[min(operations - 1, 2 * n + 2 - n % 2)]) for n in range(operations)]
     links = [(a, b) for a, b in links if a != b]
-    layout = arrange([Box(one, 220, 46, one) for one in named], links)
+    layout = arrange([Box(item, 220, 46, item) for item in named], links)
     listed = [
-        {"name": f"c{one}", "type": "bigint", "attribute": f"attr-{one}", "expression": None}
-        for one in range(columns)
+        {"name": f"c{number}", "type": "bigint", "attribute": f"attr-{number}", "expression": None}
+        for number in range(columns)
     ]
     drawn = [
         {
-            "id": one, "kind": "transformation", "name": "Project", "label": f"Project {one}",
-            "inputs": [a for a, b in links if b == one], "schema": listed, "datasets": [],
-            "outputs": [b for a, b in links if a == one], "properties": [], "aliases": [],
-            "folded": [], "x": layout.points[one].x, "y": layout.points[one].y,
-            "width": layout.widths[one], "height": 46,
+            "id": item, "kind": "transformation", "name": "Project", "label": f"Project {item}",
+            "inputs": [a for a, b in links if b == item], "schema": listed, "datasets": [],
+            "outputs": [b for a, b in links if a == item], "properties": [], "aliases": [],
+            "folded": [], "x": layout.points[item].x, "y": layout.points[item].y,
+            "width": layout.widths[item], "height": 46,
         }
-        for one in named
+        for item in named
     ]  # fmt: skip
     job = {"id": "job_1", "namespace": "bench", "name": "large"}
     return {
@@ -106,15 +106,15 @@ def beyond(reply: dict[str, Any], node: dict[str, Any], neighbours: int) -> dict
     start = {**node, "more": None}
     added = [
         {
-            **node, "id": f"{node['id']}-{one}", "label": f"more_{one}", "kind": "job",
-            "x": node["x"] + 300, "y": node["y"] + 60.0 * one,
+            **node, "id": f"{node['id']}-{number}", "label": f"more_{number}", "kind": "job",
+            "x": node["x"] + 300, "y": node["y"] + 60.0 * number,
         }
-        for one in range(neighbours)
+        for number in range(neighbours)
     ]  # fmt: skip
     edges = [
-        {"id": f"{node['id']}-{one['id']}", "from": node["id"], "to": one["id"],
+        {"id": f"{node['id']}-{item['id']}", "from": node["id"], "to": item["id"],
          "kind": "feeds", "plans": []}
-        for one in added
+        for item in added
     ]  # fmt: skip
     return {**reply, "nodes": [start, *added], "edges": edges, "focus": node["id"]}
 

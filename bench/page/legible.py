@@ -76,7 +76,7 @@ def look(page: Page, link: str) -> Sight:
 def _heights(written: list[tuple[str, float]]) -> dict[str, float]:
     """Of names on one line or broken over two, without spaces."""
     lines = [(_squeezed(text), height) for text, height in written]
-    return dict(lines) | {one + other: height for (one, height), (other, _) in pairwise(lines)}
+    return dict(lines) | {item + other: height for (item, height), (other, _) in pairwise(lines)}
 
 
 def _stands_for(cut: list[tuple[str, str, str]], name: str) -> bool:
@@ -94,12 +94,12 @@ def _squeezed(text: str) -> str:
 
 
 def _links(url: str) -> list[tuple[str, str]]:
-    found = []
+    result = []
     for kind, path in (("job", "jobs"), ("lineage", "datasets")):
         for item in _items(url, f"/graph/{path}?limit={_MOST * 3}")[::3][:_MOST]:
             link = {"view": "lineage", "node": item["id"], "depth": 6, "tab": ""}
-            found.append((f"{kind} {item.get('name') or item['uri']}", f"/?{urlencode(link)}"))
-    return found
+            result.append((f"{kind} {item.get('name') or item['uri']}", f"/?{urlencode(link)}"))
+    return result
 
 
 def _items(url: str, path: str) -> list[dict[str, Any]]:

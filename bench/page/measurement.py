@@ -147,7 +147,7 @@ def frames_while_dragging(page: Page) -> tuple[float, float]:
     for step in range(_DRAG_STEPS):
         page.mouse.move(640 - 6 * step, 500 - 3 * step)
     page.mouse.up()
-    seen = [float(one) for one in page.evaluate("window.frames_seen")][2:]
+    seen = [float(item) for item in page.evaluate("window.frames_seen")][2:]
     return statistics.median(seen), max(seen)
 
 

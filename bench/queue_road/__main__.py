@@ -26,8 +26,8 @@ def main() -> int:
         with moto_process() as (aws, _), environment_of(aws):
             return tell_cold(aws, options.cold)
     began = time.monotonic()
-    found = simulate(options.roads, options.messages, options.minutes)
-    return tell(found, time.monotonic() - began)
+    result = simulate(options.roads, options.messages, options.minutes)
+    return tell(result, time.monotonic() - began)
 
 
 def tell(found: Outcome, seconds: float) -> int:
@@ -59,7 +59,7 @@ def tell_cold(aws: Aws, times: int) -> int:
     nothing = 0.0
     for name, measured in cold_starts(aws, times):
         imports, first, second, cpu = (
-            1_000 * statistics.median(getattr(one, part) for one in measured)
+            1_000 * statistics.median(getattr(item, part) for item in measured)
             for part in ("imports", "first", "second", "cpu")
         )
         nothing = nothing or cpu

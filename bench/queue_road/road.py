@@ -152,16 +152,16 @@ class Road:
     def compare(self) -> None:
         """Every event once, and those of a run in their order; every poison set aside."""
         self._take.close()
-        found: Counter[str] = Counter()
+        result: Counter[str] = Counter()
         last: dict[str, int] = {}
         for run, n in self._journalled():
             if n <= last.get(run, -1):
                 self.outcome.problems.append(f"{run}: {n} after {last[run]}")
-            found[run], last[run] = found[run] + 1, n
-        self.outcome.journalled = found.total()
+            result[run], last[run] = result[run] + 1, n
+        self.outcome.journalled = result.total()
         self.outcome.dead = self._dead.count()
-        if found != self._sent:
-            lost, twice = (self._sent - found).total(), (found - self._sent).total()
+        if result != self._sent:
+            lost, twice = (self._sent - result).total(), (result - self._sent).total()
             self.outcome.problems.append(f"{lost} lost, {twice} too many")
         if self.outcome.dead < self.outcome.poison:
             self.outcome.problems.append(f"{self.outcome.poison - self.outcome.dead} poison lost")

@@ -37,9 +37,11 @@ def main() -> None:
     lake = Lake(options.jobs, options.layers)
     with tempfile.TemporaryDirectory() as folder, open_stores(Path(folder), options.heap) as stores:
         known = questions(stores, lake)
-        listed = [one for one in known if options.only in one.name]
+        listed = [entry for entry in known if options.only in entry.name]
         if not listed:
-            parser.error(f"--only: expected part of one of {', '.join(one.name for one in known)}")
+            parser.error(
+                f"--only: expected part of one of {', '.join(item.name for item in known)}"
+            )
         load(stores, lake.facts())
         if options.days:
             add_days(stores, lake, options.days)
@@ -47,8 +49,8 @@ def main() -> None:
         if options.reruns:
             add_reruns(stores, lake, options.reruns)
             after = compare(stores, listed, options.requests)
-            for one, first, second in zip(listed, before, after, strict=True):
-                print(f"{one.name:<28} re-runs: {second.cpu / first.cpu:.2f} times the CPU")
+            for left, first, second in zip(listed, before, after, strict=True):
+                print(f"{left.name:<28} re-runs: {second.cpu / first.cpu:.2f} times the CPU")
         if options.plans:
             store_plans(stores, options.plans)
             question = Question(
@@ -73,11 +75,11 @@ def compare(stores: Stores, listed: Sequence[Question], count: int) -> list[Cost
         f"{'floor':>9}{'CPU':>9}{'times':>7}"
     )
     costs = []
-    for one in listed:
-        works = [partial(_asked, stores, one)] + ([one.floor] if one.floor else [])
+    for item in listed:
+        works = [partial(_asked, stores, item)] + ([item.floor] if item.floor else [])
         measure(stores, _WARM, *works)
         cost, *floor = measure(stores, count, *(partial(_later, work) for work in works))
-        print(describe(one.name, cost, floor[0] if floor else None), flush=True)
+        print(describe(item.name, cost, floor[0] if floor else None), flush=True)
         costs.append(cost)
     return costs
 

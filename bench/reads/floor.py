@@ -28,14 +28,14 @@ def _walk(stores: Stores, start: Collection[str], direction: Direction, depth: i
     seen, frontier, edges = set(start), set(start), 0
     for _ in range(depth):
         stores.catalogue.last_writes(frontier, None)
-        found, steps = frontier, 0
-        while found and (steps == 0 or identity.kind_of(min(found)) == labels.LOGICAL_PLAN):
-            label, kind = _NEIGHBOURS[identity.kind_of(min(found)) or ""]
-            page = stores.graph.edges(found, direction, (label,), _MANY)
+        result, steps = frontier, 0
+        while result and (steps == 0 or identity.kind_of(min(result)) == labels.LOGICAL_PLAN):
+            label, kind = _NEIGHBOURS[identity.kind_of(min(result)) or ""]
+            page = stores.graph.edges(result, direction, (label,), _MANY)
             edges, steps = edges + len(page.edges), steps + 1
             ends = {e.in_id if direction is Direction.DOWNSTREAM else e.out_id for e in page.edges}
-            found = {end for end in ends if identity.kind_of(end) == kind}
-        frontier = found - seen
+            result = {end for end in ends if identity.kind_of(end) == kind}
+        frontier = result - seen
         seen |= frontier
         if not frontier:
             break

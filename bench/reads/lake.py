@@ -127,8 +127,8 @@ def rerun(row: ExecutionRow, number: int) -> ExecutionRow:
 
 def dataset_id(named: tuple[str, str]) -> str:
     """The id of a table in object storage by OpenLineage's namespace and name."""
-    (found,) = naming.normalise("/".join(named), "")
-    return identity.dataset_id(found.scope, found.uri)
+    (result,) = naming.normalise("/".join(named), "")
+    return identity.dataset_id(result.scope, result.uri)
 
 
 def _complete(
@@ -146,7 +146,7 @@ def _complete(
         "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json",
         "run": {"runId": f"{run[:8]}-{run[8:12]}-4{run[13:16]}-8{run[17:20]}-{run[20:32]}"},
         "job": dict(zip(("namespace", "name"), job, strict=True)),
-        "inputs": [_dataset(*one) for one in inputs],
+        "inputs": [_dataset(*item) for item in inputs],
         "outputs": [output],
     }
 

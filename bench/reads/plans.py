@@ -28,12 +28,12 @@ def store_plans(stores: Stores, count: int) -> None:
     submissions = _submissions(text, count)
     documents = _facts(text)
     stores.load([documents])
-    (row,) = (one for one in documents.rows if isinstance(one, ExecutionPlanRow))
-    (support,) = (one for one in documents.rows if isinstance(one, SupportRow))
+    (row,) = (item for item in documents.rows if isinstance(item, ExecutionPlanRow))
+    (support,) = (item for item in documents.rows if isinstance(item, SupportRow))
     for batch in chunks(submissions, _AT_ONCE):
         stores.journal.accept(batch, _RECEIPT, remember=False)
-        plans = [_row(row, one) for one in batch if one.subject_key != row.plan_id]
-        supports = [support._replace(subject=one.subject) for one in plans]
+        plans = [_row(row, item) for item in batch if item.subject_key != row.plan_id]
+        supports = [support._replace(subject=plan.subject) for plan in plans]
         stores.catalogue.copy([*plans, *supports])
 
 

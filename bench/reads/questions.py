@@ -55,7 +55,7 @@ def measure(stores: Stores, count: int, *works: Callable[[int], object]) -> list
             if isinstance(reply, dict):
                 cost.edges += len(reply.get("edges", []))
                 cost.size += len(reply.get("nodes") or reply.get("items") or [])
-    return [one.mean(count) for one in sums]
+    return [total.mean(count) for total in sums]
 
 
 @dataclass(slots=True)

@@ -62,13 +62,13 @@ def compared(
 
 def planned(job: Job | TableJob, tables: Mapping[str, Table], seeds: int) -> Iterator[Change]:
     """The changes of the columns that the job may read. One seed of NULLs is enough."""
-    found: list[tuple[Leaf, str]] = [
+    result: list[tuple[Leaf, str]] = [
         (leaf, data_type)
         for name in job.tables
         for leaf, data_type in leaves(tables[name])
         if job.columns is None or leaf.column in job.columns
     ]
-    for change in changes(found, seeds=seeds):
+    for change in changes(result, seeds=seeds):
         if change.strategy != BLANK or change.seed == 0:
             yield change
 

@@ -114,16 +114,16 @@ def statement(
     columns = None if everything else frozenset(words)
     return tuple(
         TableJob(
-            f"{one}_{name}",
-            one,
+            f"{word}_{name}",
+            word,
             tuple(tables.split()),
-            text.replace("USING format", f"USING {one}"),
+            text.replace("USING format", f"USING {word}"),
             tuple(stored.split()),
             columns=columns,
             before=tuple(filter(None, before.split(";"))),
             **settings,
         )
-        for one in formats.split()
+        for word in formats.split()
     )
 
 

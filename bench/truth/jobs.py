@@ -36,8 +36,8 @@ def query(name: str, tables: str, text: str, key: str = "") -> Job:
     other can matter, unless there is a star."""
     code = re.sub(r"--.*", "", text)
     words = None if re.search(r"(?i)select\s+\*", code) else frozenset(re.findall(r"\w+", code))
-    found = Job(name, tuple(tables.split()), lambda spark: spark.sql(text), tuple(key.split()))
-    return replace(found, columns=words)
+    result = Job(name, tuple(tables.split()), lambda spark: spark.sql(text), tuple(key.split()))
+    return replace(result, columns=words)
 
 
 def _udf(spark: Any) -> Any:

@@ -108,9 +108,9 @@ class Lake:
         written = names[job.written]
         there = Counter(_collected(self.spark.table(written)).rows) if job.adds else Counter()
         job.run(self.spark, names)
-        found = _collected(self.spark.table(written))
-        rows = (Counter(found.rows) - there).elements()
-        return Outcome(found.columns, tuple(sorted(rows, key=repr)))
+        result = _collected(self.spark.table(written))
+        rows = (Counter(result.rows) - there).elements()
+        return Outcome(result.columns, tuple(sorted(rows, key=repr)))
 
     def show(self, table: Table) -> None:
         """Make the view of a table anew, unless it holds these rows already."""
@@ -181,17 +181,17 @@ def claimed(plan: ExecutionPlan) -> list[Edge]:
         if read.sources
         for identifier in read.output or ()
     }
-    found = derive(plan)
+    result = derive(plan)
 
     def leaf(source: str, path: tuple[str, ...]) -> Leaf:
         return Leaf(tables.get(source, "?"), plan.attributes[source].name, path)
 
     columns = [
         Edge(leaf(each.source, each.source_path), each.output, each.kind, each.how)
-        for each in found.derivations
+        for each in result.derivations
     ]
     whole = [
         Edge(leaf(each.source, each.source_path), ROWS, INDIRECT, each.how)
-        for each in found.influences
+        for each in result.influences
     ]
     return [*columns, *whole]

@@ -63,7 +63,7 @@ def score(judgement: Judgement) -> Score:
 
 
 def total(measured: Sequence[Measured]) -> Score:
-    return sum((score(one.judgement) for one in measured), Score())
+    return sum((score(item.judgement) for item in measured), Score())
 
 
 def passes(found: Score, floor: float) -> bool:
@@ -77,13 +77,16 @@ _HEAD = "job                      rows  runs  edges  conf  refut  untest  moved 
 
 def table(measured: Sequence[Measured]) -> str:
     """One line a job and the total, then each thing that is not as it should be."""
-    lines = [_HEAD, *(_line(one.job, one.rows, one.runs, score(one.judgement)) for one in measured)]
-    runs = sum(one.runs for one in measured)
+    lines = [
+        _HEAD,
+        *(_line(item.job, item.rows, item.runs, score(item.judgement)) for item in measured),
+    ]
+    runs = sum(item.runs for item in measured)
     whole = total(measured)
-    lines.append(_line("total", sum(one.rows for one in measured), runs, whole))
+    lines.append(_line("total", sum(item.rows for item in measured), runs, whole))
     lines.append(f"coverage (confirmed of all edges): {whole.coverage:.3f}")
-    for one in measured:
-        lines.extend(f"  {one.job}: {finding}" for finding in findings(one))
+    for entry in measured:
+        lines.extend(f"  {entry.job}: {finding}" for finding in findings(entry))
     return "\n".join(lines) + "\n"
 
 
@@ -118,13 +121,13 @@ def as_json(measured: Sequence[Measured], skipped: Sequence[str]) -> dict[str, A
         "total": _score_json(total(measured)),
         "jobs": [
             {
-                "job": one.job,
-                "rows": one.rows,
-                "runs": one.runs,
-                **_score_json(score(one.judgement)),
-                "findings": list(findings(one)),
+                "job": item.job,
+                "rows": item.rows,
+                "runs": item.runs,
+                **_score_json(score(item.judgement)),
+                "findings": list(findings(item)),
             }
-            for one in measured
+            for item in measured
         ],
         "skipped": list(skipped),
     }

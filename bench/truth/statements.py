@@ -219,12 +219,12 @@ def _leaf(source: str) -> Leaf:
 
 def engines() -> dict[str, Connect]:
     """How to connect to each engine that is installed, by dialect."""
-    found: dict[str, Connect] = {"sqlite": lambda: sqlite3.connect(":memory:")}
+    result: dict[str, Connect] = {"sqlite": lambda: sqlite3.connect(":memory:")}
     try:
         duckdb = importlib.import_module("duckdb")
     except ImportError:
-        return found
-    return {**found, "duckdb": lambda: duckdb.connect(":memory:")}
+        return result
+    return {**result, "duckdb": lambda: duckdb.connect(":memory:")}
 
 
 def main(arguments: Sequence[str]) -> int:

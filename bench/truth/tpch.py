@@ -116,9 +116,9 @@ def read_queries(archive: Path) -> list[tuple[int, str]]:
     """The number and the text of each query in the archive, by number."""
     with zipfile.ZipFile(archive) as opened:
         return sorted(
-            (int(found[1]), opened.read(name).decode("utf-8"))
+            (int(result[1]), opened.read(name).decode("utf-8"))
             for name in opened.namelist()
-            if (found := _ENTRY.fullmatch(name))
+            if (result := _ENTRY.fullmatch(name))
         )
 
 
@@ -127,8 +127,8 @@ def job(number: int, text: str) -> Job:
     unique in TPC-H, so no other column can be read."""
     words = frozenset(re.findall(r"\w+", re.sub(r"--.*", "", text)))
     tables = " ".join(name for name in _COLUMNS if name in words)
-    found = query(f"tpch_q{number:02}", tables, text)
-    return Job(found.name, found.tables, found.build, _KEYS.get(number, ()), words)
+    result = query(f"tpch_q{number:02}", tables, text)
+    return Job(result.name, result.tables, result.build, _KEYS.get(number, ()), words)
 
 
 def tables(seed: int = 11) -> tuple[Table, ...]:
@@ -137,7 +137,7 @@ def tables(seed: int = 11) -> tuple[Table, ...]:
     lines = [line for order in orders for line in _lines(source, order)]
     rare = [_rare(number) for number in range(len(_RARE_LINES))]
     orders += [order for order, _ in rare]
-    lines += [line for _, found in rare for line in found]
+    lines += [line for _, item in rare for line in item]
     rows: dict[str, Sequence[Sequence[Any]]] = {
         "region": [(key, name, f"r{key}") for key, name in enumerate(_REGIONS)],
         "nation": [(key, name, area, f"n{key}") for key, (name, area) in enumerate(_NATIONS)],

@@ -39,16 +39,16 @@ class Stage:
 def read_stages(dockerfile: Path) -> tuple[Stage, ...]:
     """The stages in their order; arguments before the first one have their defaults."""
     parser = DockerfileParser(fileobj=io.BytesIO(dockerfile.read_bytes()))
-    found = [
+    result = [
         Instruction(each["instruction"], each["value"])
         for each in parser.structure
         if each["instruction"] != "COMMENT"
     ]
-    starts = [index for index, each in enumerate(found) if each.name == FROM]
-    arguments = dict(each.value.split("=", 1) for each in found[: starts[0]] if each.name == ARG)
-    ends = [*starts[1:], len(found)]
+    starts = [index for index, each in enumerate(result) if each.name == FROM]
+    arguments = dict(each.value.split("=", 1) for each in result[: starts[0]] if each.name == ARG)
+    ends = [*starts[1:], len(result)]
     return tuple(
-        _stage(found[start:end], arguments) for start, end in zip(starts, ends, strict=True)
+        _stage(result[start:end], arguments) for start, end in zip(starts, ends, strict=True)
     )
 
 

@@ -146,10 +146,10 @@ def _settings(folder: Path, port: int) -> Path:
     )
     properties.write_text(_PROPERTIES, "utf-8")
     script.write_text(INIT_SCRIPT, "utf-8")
-    told = json.loads(server_settings("127.0.0.1", port, properties))
-    told["scriptEngines"] = json.loads("{" + GROOVY_ENGINE % script + "}")
-    told["serializers"] = [_SERIALIZER]
-    settings.write_text(json.dumps(told), "utf-8")
+    answer = json.loads(server_settings("127.0.0.1", port, properties))
+    answer["scriptEngines"] = json.loads("{" + GROOVY_ENGINE % script + "}")
+    answer["serializers"] = [_SERIALIZER]
+    settings.write_text(json.dumps(answer), "utf-8")
     return settings
 
 

@@ -48,10 +48,10 @@ def _packaged() -> Path | None:
     """The folder of the package's ``pginstall``; it is not imported: it would do more."""
     if os.environ.get(SETTING):
         return None
-    found = importlib.util.find_spec(_PACKAGE)
-    if found is None or found.origin is None:
+    result = importlib.util.find_spec(_PACKAGE)
+    if result is None or result.origin is None:
         return None
-    folder = Path(found.origin).parent
+    folder = Path(result.origin).parent
     return folder if (folder / "pginstall" / "bin" / "initdb").is_file() else None
 
 
@@ -111,7 +111,7 @@ class PostgreSQL:
             "shared_buffers": "32MB",
             **self.options,
         }
-        told = self._times_ready()
+        answer = self._times_ready()
         given = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
@@ -121,7 +121,7 @@ class PostgreSQL:
                 cwd=self.folder,
                 **self._as_user(),
             )
-        self._await_answer(told)
+        self._await_answer(answer)
 
     def stop(self) -> None:
         """As fast as it can be done without a loss."""

@@ -116,22 +116,22 @@ class CopyTranslator:
 
     def _translated(self, documents: Sequence[StoredDocument], orders: CommandEffects) -> Outcome:
         outcome = Outcome()
-        for one in documents:
-            if one.content_hash in orders.forgotten:
-                outcome.drop([one])
+        for document in documents:
+            if document.content_hash in orders.forgotten:
+                outcome.drop([document])
                 continue
             try:
-                parts = self._parts(one)
+                parts = self._parts(document)
             except (InvalidDocument, ValueError) as error:
-                outcome.set_aside([one], error)
+                outcome.set_aside([document], error)
                 continue
             rows = [row for part in parts for row in whole(part).rows]
             runs = [row for row in rows if isinstance(row, ExecutionRow)]
             if all(map(orders.prunes, runs)):
-                outcome.hide([one], dropped=all(map(orders.drops, runs)))
+                outcome.hide([document], dropped=all(map(orders.drops, runs)))
                 continue
             outcome.parts += parts
-            outcome.states[one.position] = PROJECTED
+            outcome.states[document.position] = PROJECTED
         return outcome
 
     def _parts(self, document: StoredDocument) -> tuple[Part, ...]:
@@ -156,7 +156,7 @@ class Copy:
 def read_copy(document: Mapping[str, Any]) -> Copy:
     """Raises InvalidDocument naming the invalid field."""
     columns = document.get("columns")
-    if not isinstance(columns, list) or not all(isinstance(one, str) for one in columns):
+    if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
         raise InvalidDocument("columns", "a list of names")
     run, at, name, source, target = (
         read_text(document, field, "") for field in ("run", "at", "copy", "from", "to")
@@ -208,7 +208,7 @@ def facts_of(copy: Copy, document: StoredDocument, rules: Rules) -> Facts:
         End(naming.normalise(uri, document.scope, rules)[0], columns)
         for uri in (copy.source, copy.target)
     )
-    flows = [Copied((source.id, one.path), (target.id, one.path)) for one in columns]
+    flows = [Copied((source.id, column.path), (target.id, column.path)) for column in columns]
     collector = FactCollector()
     fingerprint = identity.digest("copy", source.schema.id, target.schema.id, flows)
     plan = add_logical_plan(
@@ -219,7 +219,7 @@ def facts_of(copy: Copy, document: StoredDocument, rules: Rules) -> Facts:
     ids.update(_add_end(collector, plan.id, source, "read"))
     ids.update(_add_end(collector, plan.id, target, "write"))
     uris = {end.id: end.dataset.uri for end in (source, target)}
-    add_column_edges(collector, plan.id, [(one, None, False) for one in flows], (), uris, ids)
+    add_column_edges(collector, plan.id, [(flow, None, False) for flow in flows], (), uris, ids)
     _add_run(collector, copy, document, plan, source)
     return collector.facts()
 
@@ -228,7 +228,9 @@ def _add_end(
     collector: FactCollector, plan: str, end: End, role: Literal["read", "write"]
 ) -> Mapping[Column, str]:
     add_use(collector, plan, end.dataset, end.schema.id, role)
-    return add_schema(collector, end.schema, end.dataset.uri, [one.path for one in end.columns])
+    return add_schema(
+        collector, end.schema, end.dataset.uri, [column.path for column in end.columns]
+    )
 
 
 def _add_run(

@@ -80,8 +80,10 @@ class FuzzedHeadwater:
         return iter(self.small.elements()[1])
 
     def vertices(self, label: str) -> list[Vertex]:
-        found = (one for one in self.elements() if isinstance(one, Vertex) and one.label == label)
-        return sorted(found, key=lambda vertex: vertex.id)
+        result = (
+            item for item in self.elements() if isinstance(item, Vertex) and item.label == label
+        )
+        return sorted(result, key=lambda vertex: vertex.id)
 
     def _received(self) -> int:
         return self.small.journal.summary().received

@@ -79,8 +79,8 @@ def test_a_plan_that_grows_too_large_loses_the_growing_part_and_is_projected(
 def test_a_query_on_which_the_parser_is_lost_stays_unresolved() -> None:
     """Joins without conditions: each table doubled the work of the parser."""
     query = "(select 1 from " + "a join " * 60 + "b"
-    (found,) = normalise(f"jdbc:postgresql://h/d:{query}", "")
-    assert found.unresolved
+    (result,) = normalise(f"jdbc:postgresql://h/d:{query}", "")
+    assert result.unresolved
 
 
 def test_thousands_of_columns_may_share_one_large_type() -> None:

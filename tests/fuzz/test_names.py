@@ -116,8 +116,8 @@ def check_search(headwater: FuzzedHeadwater, identifier: str, name: str) -> None
     """By its name, or by the beginning of a long one."""
     text = name[:LONGEST_SEARCH]
     if text.strip():
-        found = headwater.get("/graph/search", q=text, limit=100)
-        assert identifier in [item["id"] for item in found["items"]], (name[:80], found)
+        result = headwater.get("/graph/search", q=text, limit=100)
+        assert identifier in [item["id"] for item in result["items"]], (name[:80], result)
 
 
 def check_plan(headwater: FuzzedHeadwater, columns: tuple[str, ...]) -> None:

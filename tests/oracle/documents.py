@@ -57,8 +57,8 @@ def plan_uuid(plan: str) -> str:
 
 
 def run_uuid(execution: Execution) -> str:
-    told = (execution.plan, execution.told_at, execution.failed, execution.application)
-    return str(uuid.uuid5(_NAMESPACE, repr(told)))
+    answer = (execution.plan, execution.told_at, execution.failed, execution.application)
+    return str(uuid.uuid5(_NAMESPACE, repr(answer)))
 
 
 def event_key(execution: Execution) -> str:
@@ -103,20 +103,20 @@ def event_document(execution: Execution) -> dict[str, Any]:
 
 def _versions(execution: Execution) -> dict[str, Any]:
     """The fields that a producer adds that knows of versions."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     if execution.wrote is not None:
-        found["writtenVersion"] = _version(execution.wrote)
+        result["writtenVersion"] = _version(execution.wrote)
     if execution.bound:
-        found["readVersions"] = [
+        result["readVersions"] = [
             {"source": uri(name), **_version(version)} for name, version in execution.bound
         ]
-    return found
+    return result
 
 
 def _version(version: Version) -> dict[str, Any]:
-    told: dict[str, Any] = {"id": version.id, "number": version.number}
-    told |= {"branch": version.branch} if version.branch else {}
-    return told | ({} if version.since is None else {"since": version.since})
+    answer: dict[str, Any] = {"id": version.id, "number": version.number}
+    answer |= {"branch": version.branch} if version.branch else {}
+    return answer | ({} if version.since is None else {"since": version.since})
 
 
 def run_event(execution: Execution, plan: Plan) -> dict[str, Any]:
@@ -130,9 +130,9 @@ def run_event(execution: Execution, plan: Plan) -> dict[str, Any]:
         "run": {"runId": run_uuid(execution)},
         "job": {"namespace": "default", "name": plan.job},
         "inputs": [
-            _read_by_run(one, dict(execution.bound))
+            _read_by_run(item, dict(execution.bound))
             for place in plan.reads
-            for one in ([Place(file) for file in place.files] or [place])
+            for item in ([Place(file) for file in place.files] or [place])
         ],
         "outputs": [_written_by_run(plan)] if plan.writes else [],
     }

@@ -76,7 +76,7 @@ def long_history(random: Random) -> History:
     history = new_history(random, names=False)
     busy = random.choice(sorted(history.plans))
     runs = [Execution(busy, at * SECOND + 500) for at in range(random.randint(9, 12))]
-    others = [one for one in history.executions if one.plan != busy][:3]
+    others = [execution for execution in history.executions if execution.plan != busy][:3]
     return replace(history, executions=(*others, *runs))
 
 
@@ -86,10 +86,10 @@ def with_clocks(random: Random, history: History) -> History:
     return replace(
         history,
         executions=tuple(
-            replace(one, claimed=min(one.at + random.choice(ahead), END_OF_TIME))
+            replace(execution, claimed=min(execution.at + random.choice(ahead), END_OF_TIME))
             if random.random() < 0.3
-            else one
-            for one in history.executions
+            else execution
+            for execution in history.executions
         ),
     )
 
@@ -102,14 +102,14 @@ def with_versions(random: Random, history: History) -> History:
     versioned = random.sample(both, random.randint(1, len(both)))
     history = _with_more_writes(random, history, versioned)
     made = [_with_written(random, history, name) for name in versioned]
-    wrote = {one: version for found in made for one, version in found.items()}
+    wrote = {item: version for entry in made for item, version in entry.items()}
     executions = [
         replace(
-            one,
-            wrote=wrote.get(one),
-            bound=tuple(_bound(random, history, one, wrote, versioned)),
+            execution,
+            wrote=wrote.get(execution),
+            bound=tuple(_bound(random, history, execution, wrote, versioned)),
         )
-        for one in history.executions
+        for execution in history.executions
     ]
     return replace(history, executions=tuple(executions))
 
@@ -170,11 +170,11 @@ def _with_more_writes(random: Random, history: History, versioned: Sequence[str]
 def _with_written(random: Random, history: History, dataset: str) -> dict[Execution, Version]:
     """Which executions tell a version; now and then the clocks of two of them disagree."""
     writing = [
-        one
-        for one in history.executions
-        if history.plans[one.plan].target == dataset
-        and not history.plans[one.plan].by_run
-        and one.application != "twice"
+        execution
+        for execution in history.executions
+        if history.plans[execution.plan].target == dataset
+        and not history.plans[execution.plan].by_run
+        and execution.application != "twice"
         and random.random() < 0.75
     ]
     numbers = list(range(len(writing)))
@@ -183,8 +183,8 @@ def _with_written(random: Random, history: History, dataset: str) -> dict[Execut
         numbers[place], numbers[place + 1] = numbers[place + 1], numbers[place]
     gap, by_id = random.choice((1, 1, 2)), random.random() < 0.3
     return {
-        one: Version(gap * number, random.choice(("", "", "", "audit")), by_id=by_id)
-        for one, number in zip(writing, numbers, strict=True)
+        item: Version(gap * number, random.choice(("", "", "", "audit")), by_id=by_id)
+        for item, number in zip(writing, numbers, strict=True)
     }
 
 
@@ -205,8 +205,8 @@ def _bound(
         known = [v for v in own.values() if v.number < later]
         if plan.by_run:  # OpenLineage says the id, and that alone
             if known:
-                told = random.choice(known)
-                yield dataset, told if told.by_id else Version(told.number)
+                answer = random.choice(known)
+                yield dataset, answer if answer.by_id else Version(answer.number)
         elif later > 0:
             most = max((v.number for v in known), default=0)
             number = random.randint(0, min(later - 1, most + 1))
@@ -218,7 +218,7 @@ def _earliest(history: History, reader: Execution) -> int:
     """When its read counts at the earliest: of two producers' times the earlier one."""
     if reader.application != "twice":
         return reader.at
-    return min(one.at for one in history.executions if one.application == "twice")
+    return min(execution.at for execution in history.executions if execution.application == "twice")
 
 
 def _new_plan(
@@ -299,8 +299,8 @@ def _told_twice(random: Random, plans: Sequence[Plan]) -> tuple[list[Plan], set[
     """One write that left two plans: a CTAS, or two producers side by side."""
     plain = replace(random.choice(plans), command=INSERT, names=())
     by_command = random.random() < 0.5
-    one = replace(plain, id="once")
-    other = replace(one, id="again", **(
+    first = replace(plain, id="once")
+    other = replace(first, id="again", **(
         {"command": CREATE_AS_SELECT} if by_command else {"producer": "listener"}
     ))  # fmt: skip
     if random.random() < 0.3:
@@ -314,7 +314,7 @@ def _told_twice(random: Random, plans: Sequence[Plan]) -> tuple[list[Plan], set[
     if random.random() < 0.3:  # a write of its own beside them
         beside = random.choice((-2_000, -500, 500, 2_000))
         executions.add(Execution("once", max(0, at + apart + beside), application="twice"))
-    return [one, other], executions
+    return [first, other], executions
 
 
 # --- histories from others -----------------------------------------------------------------------
@@ -347,8 +347,8 @@ def _half_second(random: Random) -> int:
 def nodes_of(history: History) -> list[str]:
     """Every node that one can ask about: nobody tells of a plan that only reads and never ran."""
     ran = {execution.plan for execution in history.executions}
-    told = {key: plan for key, plan in history.plans.items() if not plan.by_run or key in ran}
-    history = replace(history, plans=told)
+    answer = {key: plan for key, plan in history.plans.items() if not plan.by_run or key in ran}
+    history = replace(history, plans=answer)
     columns = {
         Column(end.dataset, end.name)
         for plan in history.plans.values()
@@ -403,8 +403,8 @@ def _simpler(history: History) -> Iterator[History]:
     for index in range(len(history.executions)):
         left = history.executions[:index] + history.executions[index + 1 :]
         yield replace(history, executions=left)
-    for index, one in enumerate(history.executions):
-        for simpler in _with_fewer_versions(one):
+    for index, first in enumerate(history.executions):
+        for simpler in _with_fewer_versions(first):
             rest = (*history.executions[:index], simpler, *history.executions[index + 1 :])
             yield replace(history, executions=rest)
     for plan in history.plans.values():

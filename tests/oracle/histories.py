@@ -146,7 +146,9 @@ class History:
 
     def as_counted(self) -> History:
         """The same, each execution at the time from which answers count it."""
-        return replace(self, executions=tuple(one.as_counted() for one in self.executions))
+        return replace(
+            self, executions=tuple(execution.as_counted() for execution in self.executions)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +241,7 @@ def read_execution(value: Mapping[str, Any]) -> Execution:
         value.get("failed", False),
         value.get("application", "app"),
         _read_version(value["wrote"]) if "wrote" in value else None,
-        tuple((name, _read_version(told)) for name, told in value.get("bound", {}).items()),
+        tuple((name, _read_version(item)) for name, item in value.get("bound", {}).items()),
     )
 
 

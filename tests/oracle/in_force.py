@@ -51,7 +51,7 @@ class OracleInForce:
         )
 
     def _reads(self, reader: InForce, writer: InForce, name: str) -> bool:
-        bound = [version for one, version in reader.newest.bound if one == name]
+        bound = [version for item, version in reader.newest.bound if item == name]
         if not bound:
             return writer.branch == ""
         place = self._oracle.location_of(name, reader.newest.at)
@@ -81,30 +81,32 @@ class OracleInForce:
     # --- which are in force
 
     def _successful(self) -> list[Execution]:
-        found = [
-            one
-            for one in self._history.executions
-            if not one.failed
-            and one.at <= self._at
-            and self._history.plans[one.plan].command not in LIFECYCLE
+        result = [
+            execution
+            for execution in self._history.executions
+            if not execution.failed
+            and execution.at <= self._at
+            and self._history.plans[execution.plan].command not in LIFECYCLE
         ]
-        return sorted(found, key=self._order)
+        return sorted(result, key=self._order)
 
     def _order(self, one: Execution) -> tuple[int, str]:
         return one.at, self._ids[one]
 
     def _writing(self) -> Iterator[InForce]:
         groups: dict[tuple[str, str, str], list[Execution]] = {}
-        for one in self._successful():
-            plan = self._history.plans[one.plan]
+        for entry in self._successful():
+            plan = self._history.plans[entry.plan]
             if plan.target:
-                target = self._oracle.location_of(plan.target, one.at)
-                branch = one.wrote.branch if one.wrote else ""
-                groups.setdefault((plan.job, target, branch), []).append(one)
+                target = self._oracle.location_of(plan.target, entry.at)
+                branch = entry.wrote.branch if entry.wrote else ""
+                groups.setdefault((plan.job, target, branch), []).append(entry)
         for (job, target, branch), executions in groups.items():
             run = executions[-1].application
-            for logic in {self._logic(one.plan) for one in executions if one.application == run}:
-                newest = [one for one in executions if self._logic(one.plan) == logic][-1]
+            for logic in {self._logic(item.plan) for item in executions if item.application == run}:
+                newest = [
+                    execution for execution in executions if self._logic(execution.plan) == logic
+                ][-1]
                 yield InForce(logic, job, target, branch, self._sources(newest), newest)
 
     def _sources(self, one: Execution) -> frozenset[str]:
@@ -115,9 +117,9 @@ class OracleInForce:
 
     def _reading(self) -> Iterator[InForce]:
         """A run that only reads is one of its own (OpenLineage's)."""
-        read = [one for one in self._successful() if not self._history.plans[one.plan].target]
-        for logic in {self._logic(one.plan) for one in read}:
-            newest = [one for one in read if self._logic(one.plan) == logic][-1]
+        read = [item for item in self._successful() if not self._history.plans[item.plan].target]
+        for logic in {self._logic(entry.plan) for entry in read}:
+            newest = [item for item in read if self._logic(item.plan) == logic][-1]
             job = self._history.plans[newest.plan].job
             sources = {
                 source
@@ -158,23 +160,23 @@ class OracleInForce:
         following: Callable[[InForce], list[InForce]],
         first: int = 1,
     ) -> dict[InForce, int]:
-        found = dict.fromkeys(near, first)
+        result = dict.fromkeys(near, first)
         frontier, steps = near, first
         while frontier:
             steps += 1
-            frontier = [n for one in frontier for n in following(one) if n not in found]
-            found |= dict.fromkeys(frontier, steps)
+            frontier = [n for item in frontier for n in following(item) if n not in result]
+            result |= dict.fromkeys(frontier, steps)
             frontier = list(dict.fromkeys(frontier))
-        return found
+        return result
 
     def downstream(self, node: str, depth: int) -> dict[str, int]:
         """Per table and ``job <name>`` downstream its least number of steps, within the depth."""
         ends = self.ends()
-        found: dict[str, int] = {}
+        result: dict[str, int] = {}
         for plan, steps in self.below(node).items():
             if plan.branch == "" and plan.target and steps <= depth:
-                found[plan.target] = min(steps, found.get(plan.target, steps))
+                result[plan.target] = min(steps, result.get(plan.target, steps))
             if plan in ends and steps + ends[plan] <= depth:
                 name = f"job {plan.job}"
-                found[name] = min(steps, found.get(name, steps))
-        return found
+                result[name] = min(steps, result.get(name, steps))
+        return result

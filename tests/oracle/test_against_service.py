@@ -56,12 +56,12 @@ def compare_history(history: History, order: Sequence[int] = ()) -> Iterator[Com
 def compare(history: History, asked: Sequence[Asked], order: Sequence[int] = ()) -> None:
     """Fails with the smallest history on which the first question that differs still does."""
     with compare_history(history, order) as compared:
-        found = next((d for one in asked for d in compared.differences(one)), None)
-    if found is None:
+        result = next((d for item in asked for d in compared.differences(item)), None)
+    if result is None:
         return
-    small = smallest(history, lambda simpler: _differs(simpler, found))
+    small = smallest(history, lambda simpler: _differs(simpler, result))
     with compare_history(small) as compared:
-        differences = list(compared.differences(found.asked)) or [found]
+        differences = list(compared.differences(result.asked)) or [result]
     pytest.fail(f"{told(differences)}\n{in_short(small)}")
 
 
@@ -129,8 +129,8 @@ def test_a_time_a_day_after_its_receipt_counts_from_that_receipt(seed: int) -> N
     headwater = projected(history, order, receipts(history))
     compared = ComparedHistory(counted, headwater.graph, headwater.catalogue)
     asked = [some_question(random, counted) for _ in range(_QUESTIONS)]
-    assert [told(compared.differences(one)) for one in asked] == [""] * len(asked)
-    newest = max(one.at for one in counted.executions)
+    assert [told(compared.differences(item)) for item in asked] == [""] * len(asked)
+    newest = max(execution.at for execution in counted.executions)
     assert headwater.catalogue.newest_event(None) == START + newest
     elements = headwater.elements()
     headwater.projector.request_rebuild()
@@ -206,9 +206,11 @@ def test_downstream_is_the_mirror_of_upstream(seed: int) -> None:
             {node: compared.answers(Asked(node, way, depth, at)) for node in datasets}
             for way in ("upstream", "downstream")
         )
-    for one in datasets:
+    for dataset in datasets:
         for other in datasets:
-            assert (one in down[other]) == (other in up[one]), f"{one}, {other}, {at}, {depth}"
+            assert (dataset in down[other]) == (other in up[dataset]), (
+                f"{dataset}, {other}, {at}, {depth}"
+            )
 
 
 @seeds
@@ -247,7 +249,7 @@ def test_a_deeper_answer_contains_the_shallower(seed: int) -> None:
         if not compared.must_be_exact:
             return
         deeper = [replace(asked, depth=depth) for depth in range(6)]
-        said = [compared.said(compared.ask(one), one) for one in deeper]
+        said = [compared.said(compared.ask(item), item) for item in deeper]
     for shallow, deep in pairwise(said):
         for kind in shallow.keys() - {"via"}:
             assert shallow[kind] <= deep[kind], kind
@@ -255,7 +257,7 @@ def test_a_deeper_answer_contains_the_shallower(seed: int) -> None:
 
 def test_the_smallest_history_shows_the_difference_and_no_more() -> None:
     def overwritten(history: History) -> bool:
-        return sum(one.plan == "q" for one in history.executions) > 1
+        return sum(execution.plan == "q" for execution in history.executions) > 1
 
     shows: Callable[[History], bool] = overwritten
     assert len(smallest(KNOWN["cycle-of-two-turns"], shows).executions) == 2

@@ -26,9 +26,9 @@ def asked(headwater: SmallHeadwater, history: History, since: int | None) -> lis
 
     A failed run tells of no name in a catalog: ``d`` named ``hr.n`` => ``d`` alone is known.
     """
-    completed = {one.plan for one in history.executions if not one.failed}
-    plans = [history.plans[one] for one in {one.plan for one in history.executions}]
-    ran = {one.id: one if one.id in completed else replace(one, names=()) for one in plans}
+    completed = {execution.plan for execution in history.executions if not execution.failed}
+    plans = [history.plans[item] for item in {execution.plan for execution in history.executions}]
+    ran = {plan.id: plan if plan.id in completed else replace(plan, names=()) for plan in plans}
     nodes = [f"job:{job}" for job in sorted({plan.job for plan in ran.values()} & set(JOBS))]
     nodes += [f"dataset:{name}" for name in datasets_of(History(ran))]
     return [
@@ -44,19 +44,19 @@ def asked(headwater: SmallHeadwater, history: History, since: int | None) -> lis
 def test_a_run_is_compared_with_a_good_one_before_it(seed: int) -> None:
     history = new_history(Random(seed))
     headwater = projected(history)
-    for found in asked(headwater, history, None):
-        if found.reference is None or found.subject is None:
-            assert found.causes == ()
+    for item in asked(headwater, history, None):
+        if item.reference is None or item.subject is None:
+            assert item.causes == ()
             continue
-        assert found.reference.state == labels.COMPLETED
-        assert found.reference.at < found.subject.at
-        assert (found.since, found.until) == (found.reference.at, found.subject.at)
-        assert list(found.causes) == rank(found.causes)
-        for cause in found.causes:
+        assert item.reference.state == labels.COMPLETED
+        assert item.reference.at < item.subject.at
+        assert (item.since, item.until) == (item.reference.at, item.subject.at)
+        assert list(item.causes) == rank(item.causes)
+        for cause in item.causes:
             assert cause.reason
             assert cause.distance >= 0
             if cause.kind == FAILED_RUN:
-                assert found.since < (iso(cause.at) or "") <= found.until
+                assert item.since < (iso(cause.at) or "") <= item.until
     headwater.close()
 
 
@@ -67,8 +67,8 @@ def test_between_a_time_and_itself_nothing_upstream_of_a_good_run_has_changed(se
     history = new_history(random)
     headwater = projected(history)
     moment = START + random.randint(0, 12_000)
-    for found in asked(headwater, history, moment):
-        same = found.subject and found.reference and found.subject.run == found.reference.run
-        if same and found.subject == found.reference:
-            assert [one.kind for one in found.causes if one.kind != "late"] == []
+    for item in asked(headwater, history, moment):
+        same = item.subject and item.reference and item.subject.run == item.reference.run
+        if same and item.subject == item.reference:
+            assert [cause.kind for cause in item.causes if cause.kind != "late"] == []
     headwater.close()

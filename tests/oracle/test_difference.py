@@ -52,12 +52,12 @@ class Compared:
         self.forth = self._compare(asked, times[0], times[1])
         self.back = self._compare(asked, times[1], times[0])
         documented = sorted(plan.id for plan in self.history.plans.values() if plan.writes)
-        self.plans = [plan(sources, plan_uuid(one), at=None, document=False, layout=False)
-                      for one in random.sample(documented, 2)]  # fmt: skip
+        self.plans = [plan(sources, plan_uuid(item), at=None, document=False, layout=False)
+                      for item in random.sample(documented, 2)]  # fmt: skip
         headwater.close()
 
     def _compare(self, asked: Asked, before: int | None, after: int | None) -> TimeDifference:
-        times = [None if one is None else START + one for one in (before, after)]
+        times = [None if item is None else START + item for item in (before, after)]
         question = Question(
             node="",
             direction=Direction(asked.direction),
@@ -78,26 +78,26 @@ def ends(edge: Edge) -> tuple[str, ...]:
 def contents(view: Any) -> dict[Any, Mapping[str, Any]]:
     """The compared content of every element; schemas have a law of their own."""
     nodes = {node.id: dict(node_contents(node, {})) for node in view.nodes}
-    for one in nodes.values():
-        one.pop(SCHEMA, None)
+    for item in nodes.values():
+        item.pop(SCHEMA, None)
     return {**nodes, **{ends(edge): dict(edge_contents(edge)) for edge in view.edges}}
 
 
 def applied(view: Any, difference: GraphDifference) -> dict[Any, Mapping[str, Any]]:
     """The contents of the first answer with the difference applied to them."""
-    found = contents(view)
+    result = contents(view)
     nodes = {node.id: node for node in difference.merged.nodes}
     edges = {edge.id: edge for edge in difference.merged.edges}
     for change in difference.nodes:
-        _apply(found, change.id, change, node_contents(nodes[change.id], {}), change.id)
+        _apply(result, change.id, change, node_contents(nodes[change.id], {}), change.id)
     for change in difference.edges:
         edge = edges[change.id]
-        _apply(found, _former(edge, change), change, edge_contents(edge), ends(edge))
-    return found
+        _apply(result, _former(edge, change), change, edge_contents(edge), ends(edge))
+    return result
 
 
 def _former(edge: Edge, change: ElementChange) -> tuple[str, ...]:
-    how = [one.before for one in change.fields if one.field == "how"]
+    how = [field.before for field in change.fields if field.field == "how"]
     return (*ends(edge)[:-1], *how) if how else ends(edge)
 
 
@@ -107,15 +107,15 @@ def _apply(found: Any, old: Any, change: ElementChange, whole: Mapping[str, Any]
         return
     former = found.pop(old)
     if change.change == CHANGED:
-        fields = {one.field: one.after for one in change.fields if one.field != SCHEMA}
+        fields = {field.field: field.after for field in change.fields if field.field != SCHEMA}
         found[new] = former | fields
 
 
 @seeds
 @budget(20, shrinks=False)
 def test_an_answer_does_not_differ_from_itself(seed: int) -> None:
-    found = Compared(seed).forth
-    for view in (found.before, found.after):
+    result = Compared(seed).forth
+    for view in (result.before, result.after):
         same = compare_graphs(GraphSide(view), GraphSide(view))
         assert (same.nodes, same.edges) == ((), ())
         assert focus_on_changes(same).nodes == ()
@@ -144,27 +144,27 @@ def test_the_other_way_round_is_the_mirror_image(seed: int) -> None:
 @seeds
 @budget(20, shrinks=False)
 def test_the_first_answer_with_the_difference_applied_is_the_second(seed: int) -> None:
-    found = Compared(seed).forth
-    assert applied(found.before, found.difference) == contents(found.after)
+    result = Compared(seed).forth
+    assert applied(result.before, result.difference) == contents(result.after)
 
 
 @seeds
 @budget(20, shrinks=False)
 def test_every_added_or_removed_element_names_its_reporter(seed: int) -> None:
-    found = Compared(seed).forth
-    for change in found.difference.edges:
-        sides = found.evidence[change.id]
-        told = sides.before if change.change == REMOVED else sides.after
-        assert told, change
-        assert all(one.execution and one.job for one in told)
+    result = Compared(seed).forth
+    for change in result.difference.edges:
+        sides = result.evidence[change.id]
+        answer = sides.before if change.change == REMOVED else sides.after
+        assert answer, change
+        assert all(item.execution and item.job for item in answer)
 
 
 @seeds
 @budget(20, shrinks=False)
 def test_a_plan_does_not_differ_from_itself_and_two_plans_mirror_each_other(seed: int) -> None:
-    one, other = Compared(seed).plans
-    assert is_empty(compare_plans(one, one))
-    forth, back = compare_plans(one, other), compare_plans(other, one)
+    left, other = Compared(seed).plans
+    assert is_empty(compare_plans(left, left))
+    forth, back = compare_plans(left, other), compare_plans(other, left)
     assert is_empty(forth) == is_empty(back)
 
     def told(found: Any, first: str, second: str) -> set[Any]:

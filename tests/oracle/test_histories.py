@@ -25,7 +25,7 @@ def in_words(truth: Truth, asked: Asked) -> dict[str, frozenset[str]]:
         "datasets": frozenset(truth.datasets),
         "jobs": frozenset(truth.jobs),
         "via": frozenset(via),
-        "feeds": frozenset(f"{one} > {other}" for one, other in truth.feeds),
+        "feeds": frozenset(f"{item} > {other}" for item, other in truth.feeds),
         "columns": frozenset(column.text for column in truth.columns),
         "columnEdges": frozenset(f"{f.source.text} > {f.target.text}" for f in truth.column_edges),
     }
@@ -54,8 +54,8 @@ def wrong(found: dict[str, frozenset[str]], expected: Known, *, folded: bool) ->
 def test_the_oracle_agrees_with_the_answers_worked_out_by_hand(known: KnownHistory) -> None:
     oracle = Oracle(known.history)
     for question in known.questions:
-        found = in_words(oracle.answer(question.asked), question.asked)
-        assert not list(wrong(found, question, folded=False))
+        result = in_words(oracle.answer(question.asked), question.asked)
+        assert not list(wrong(result, question, folded=False))
 
 
 @everything
@@ -63,12 +63,12 @@ def test_the_service_gives_the_answers_worked_out_by_hand(known: KnownHistory) -
     headwater = projected(known.history)
     try:
         compared = ComparedHistory(known.history, headwater.graph, headwater.catalogue)
-        found: list[str] = []
+        result: list[str] = []
         for question in known.questions:
             said, folded = of_service(compared, question.asked)
             if folded and not question.folded:
-                found.append(f"{question.asked}: folded without need")
-            found += wrong(said, question, folded=folded)
-        assert not found, "\n".join([known.rule, *found])
+                result.append(f"{question.asked}: folded without need")
+            result += wrong(said, question, folded=folded)
+        assert not result, "\n".join([known.rule, *result])
     finally:
         headwater.close()

@@ -35,15 +35,15 @@ def true_paths(compared: ComparedHistory, asked: Asked) -> dict[str, set[Path]]:
     at = END_OF_TIME if asked.at is None else asked.at
     oracle = compared.oracle
     chains = oracle.column_chains(at, asked.indirect) if kind == "column" else oracle.chains(at)
-    found: dict[str, set[Path]] = {}
+    result: dict[str, set[Path]] = {}
     for chain in chains:
         for path in paths_of(chain.steps, focus, kind, asked.depth):
-            found.setdefault(path[-1], set()).add(path)
+            result.setdefault(path[-1], set()).add(path)
     if kind == "column":
         for steps in oracle.column_readers(at, asked.indirect):
             for path in paths_to_reader(steps, focus, asked.depth):
-                found.setdefault(path[-1], set()).add(path)
-    return found
+                result.setdefault(path[-1], set()).add(path)
+    return result
 
 
 def paths_to_reader(steps: Sequence[Step], focus: str, depth: int) -> Iterator[Path]:
@@ -192,7 +192,7 @@ def test_more_depth_adds_rows_and_changes_none(seed: int) -> None:
     try:
         node = random.choice(nodes_of(history))
         asked = [Asked(node, "downstream", depth, None, True) for depth in (1, 2, 3)]
-        reports = [impact_of(headwater, one) for one in asked]
+        reports = [impact_of(headwater, entry) for entry in asked]
         if any(report.folded for report in reports):
             return
         for shallow, deep in pairwise(reports):

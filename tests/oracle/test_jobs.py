@@ -69,14 +69,14 @@ def some_job(random: Random, agents: tuple[str, ...]) -> Job:
         reads = random.choice(("orders", "orders", "people"))
         at += random.choice((1, 20, 158, 1_000, 9_999, 10_001))
         ends = [at := at + random.choice((1, 225, 9_000)) for _ in STATEMENTS[statement]]
-        told = [
+        answer = [
             _row(f"{number}{agent[0]}{command}", end + lag, agent, reads, command, mode)
             for lag, agent in zip((0, behind), agents, strict=False)
             for (command, mode), end in zip(STATEMENTS[statement], ends, strict=True)
         ]
         statements.append(f"{statement} from {reads} at {at}")
-        rows += told
-        writes |= {frozenset(row.id for row in told)} if told else set()
+        rows += answer
+        writes |= {frozenset(row.id for row in answer)} if answer else set()
     return Job(tuple(statements), tuple(rows), frozenset(writes))
 
 
@@ -101,8 +101,8 @@ def test_every_statement_of_a_job_is_one_write(agents: tuple[str, ...], seed: in
 
 def _at(*times: tuple[str, int]) -> Iterator[SuccessfulWrite]:
     for number, (statement, end) in enumerate(times):
-        (told, *_) = STATEMENTS[statement]
-        yield _row(f"{number}", end, "spline 2.2.0", "orders", *told)
+        (answer, *_) = STATEMENTS[statement]
+        yield _row(f"{number}", end, "spline 2.2.0", "orders", *answer)
 
 
 def test_an_append_just_after_a_create_table_as_select_is_a_write() -> None:

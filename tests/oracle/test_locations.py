@@ -44,26 +44,26 @@ TABLES = ("t/raw-1", "t/raw-2", "t/report-1", "t/report-2")
 def names_of(location: str) -> frozenset[str]:
     if location in TABLES:
         return frozenset({location})
-    found = {name for name in NAMES if any(_matches(one, name) for one in _expanded(location))}
-    return frozenset(found | ({location} if location in FILES else set()))
+    result = {name for name in NAMES if any(_matches(item, name) for item in _expanded(location))}
+    return frozenset(result | ({location} if location in FILES else set()))
 
 
 def read_at(place: Place) -> frozenset[str]:
     """Only the listed files of a list count as read."""
-    found = names_of(place.dataset)
-    return found & frozenset(place.files) if place.files else found
+    result = names_of(place.dataset)
+    return result & frozenset(place.files) if place.files else result
 
 
 def _expanded(location: str) -> list[str]:
     before, brace, rest = location.partition("{")
     inside, _, after = rest.partition("}")
-    return [f"{before}{one}{after}" for one in inside.split(",")] if brace else [location]
+    return [f"{before}{word}{after}" for word in inside.split(",")] if brace else [location]
 
 
 def _matches(location: str, name: str) -> bool:
     """A location holds what lies below a path that it matches, segment by segment."""
-    wanted, found = location.replace("[^", "[!").split("/"), name.split("/")
-    return len(wanted) <= len(found) and all(map(fnmatchcase, found, wanted))
+    wanted, result = location.replace("[^", "[!").split("/"), name.split("/")
+    return len(wanted) <= len(result) and all(map(fnmatchcase, result, wanted))
 
 
 def meet(one: str, other: str) -> bool:
@@ -96,8 +96,11 @@ class Truth:
 
     @classmethod
     def of(cls, history: History, at: int) -> Truth:
-        ran = sorted((one for one in history.executions if one.at <= at), key=lambda one: one.at)
-        done = tuple((one, history.plans[one.plan]) for one in ran)
+        ran = sorted(
+            (execution for execution in history.executions if execution.at <= at),
+            key=lambda one: one.at,
+        )
+        done = tuple((item, history.plans[item.plan]) for item in ran)
         held = dict.fromkeys((*NAMES, *TABLES), frozenset[int]())
         saw = {}
         for place, (_, plan) in enumerate(done):
@@ -106,10 +109,10 @@ class Truth:
                 saw[place, one.dataset] = frozenset[int]().union(*on)
             for name in names_of(plan.target) if plan.writes else ():
                 held[name] = (held[name] if plan.append else frozenset()) | {place}
-        dated = _named(history.plans[one.plan] for one in history.executions)
+        dated = _named(history.plans[execution.plan] for execution in history.executions)
         undated = _named(history.plans.values()) - dated
         known = frozenset(_named(plan for _, plan in done) | undated)
-        columns = frozenset(one for plan in history.plans.values() for one in _columns_of(plan))
+        columns = frozenset(item for plan in history.plans.values() for item in _columns_of(plan))
         return cls(done, known, saw, held, columns)
 
     def upstream(self, location: str) -> tuple[set[str], set[str]]:
@@ -121,7 +124,7 @@ class Truth:
             waiting = {before for place in waiting for before in self._before(place)} - reached
         plans = [self.executions[place][1] for place in reached]
         read = [place for plan in plans for place in plan.reads]
-        known = {one for one in self.known if any(read_as(one, place) for place in read)}
+        known = {item for item in self.known if any(read_as(item, place) for place in read)}
         return known, {plan.job for plan in plans}
 
     def upstream_in_force(self, location: str) -> tuple[set[str], set[str]]:
@@ -129,19 +132,19 @@ class Truth:
         written when; a next run may find other files than a list had.
         """
         plans = {plan.id: plan for _, plan in self.executions}
-        waiting = {one for one, plan in plans.items() if self._writes(plan, location)}
+        waiting = {item for item, plan in plans.items() if self._writes(plan, location)}
         reached: set[str] = set()
         while waiting:
             reached |= waiting
-            read = {place.dataset for one in waiting for place in plans[one].reads}
+            read = {place.dataset for item in waiting for place in plans[item].reads}
             waiting = {
-                one
-                for one, plan in plans.items()
-                if one not in reached and any(self._writes(plan, source) for source in read)
+                entry
+                for entry, plan in plans.items()
+                if entry not in reached and any(self._writes(plan, source) for source in read)
             }
-        read = {place.dataset for one in reached for place in plans[one].reads}
-        known = {one for one in self.known if any(meet(one, other) for other in read)}
-        return known, {plans[one].job for one in reached}
+        read = {place.dataset for item in reached for place in plans[item].reads}
+        known = {item for item in self.known if any(meet(item, other) for other in read)}
+        return known, {plans[item].job for item in reached}
 
     def _writes(self, plan: Plan, location: str) -> bool:
         return bool(plan.writes) and meet(plan.target, location)
@@ -157,7 +160,7 @@ class Truth:
         writes = {place for name in names_of(column.dataset) for place in self.held[name]}
         derived = self._derived({(place, column.name) for place in writes})
         read = {source for place, name in derived for source in self._sources(place, name)}
-        return {one for one in self.columns if any(self._read_as(one, *pair) for pair in read)}
+        return {item for item in self.columns if any(self._read_as(item, *pair) for pair in read)}
 
     def jobs_below(self, column: Column) -> set[str]:
         """The jobs between a column and what is visible, and the readers that name no columns."""
@@ -185,7 +188,7 @@ class Truth:
         waiting = ends
         while waiting:
             reached |= waiting
-            waiting = {one for end in waiting for one in self._derived_before(*end)} - reached
+            waiting = {item for end in waiting for item in self._derived_before(*end)} - reached
         return reached
 
     def _derived_before(self, place: int, name: str) -> set[tuple[int, str]]:
@@ -200,7 +203,7 @@ class Truth:
         """The places that were read, each with the name of a column there."""
         plan = self.executions[place][1]
         if not name and plan.columns is None:
-            return {(read, one) for read in plan.reads for one in PATHS}
+            return {(read, item) for read in plan.reads for item in PATHS}
         computed = (source for own, some in plan.columns or () if own == name for source in some)
         places = {read.dataset: read for read in plan.reads}
         return {(places[source.dataset], source.name) for source in computed}
@@ -219,7 +222,9 @@ def _columns_of(plan: Plan) -> set[Column]:
 
 
 def _named(plans: Iterable[Plan]) -> set[str]:
-    named = {one for plan in plans for one in (plan.target, *(read.dataset for read in plan.reads))}
+    named = {
+        item for plan in plans for item in (plan.target, *(read.dataset for read in plan.reads))
+    }
     return named - {""}
 
 
@@ -233,7 +238,7 @@ def new_history(random: Random, *, columns: bool = False) -> History:
         )
         written = random.choice((*landed, *landed, *TABLES[2:]))
         reads = ["in/o_*.csv", *reads[1:]] if listing and number % 2 else reads
-        places = tuple(_read_of(random, one) for one in dict.fromkeys(reads))
+        places = tuple(_read_of(random, fromkey) for fromkey in dict.fromkeys(reads))
         append = random.random() < 0.4
         plan = Plan(f"p{number}", f"J{number}", places, Place(written), append=append)
         plans.append(_with_columns(random, plan) if columns else plan)
@@ -273,10 +278,10 @@ def answered(
 
 
 def _spelled(ids: Iterable[str]) -> set[str]:
-    return {_SPELLINGS[one] for one in ids}
+    return {_SPELLINGS[identifier] for identifier in ids}
 
 
-_SPELLINGS = {dataset_id(one): one for one in (*FILES, *FOLDERS, *PATTERNS, *TABLES)} | {
+_SPELLINGS = {dataset_id(item): item for item in (*FILES, *FOLDERS, *PATTERNS, *TABLES)} | {
     job_id(f"J{number}"): f"J{number}" for number in range(9)
 }
 
@@ -293,14 +298,16 @@ def test_upstream_is_what_the_names_of_files_say_and_downstream_its_mirror(seed:
         truth = Truth.of(history, at)
         locations = sorted(truth.known)
         lineage = Lineage(headwater.graph, headwater.catalogue)
-        up = {one: answered(lineage, one, Direction.UPSTREAM, at) for one in locations}
-        down = {one: answered(lineage, one, Direction.DOWNSTREAM, at)[0] for one in locations}
-        for one in locations:
-            known, jobs = truth.upstream(one)
-            assert up[one] == (known | {one}, jobs), (one, at)
-        for one, other in product(locations, locations):
-            if one != other:
-                assert (one in down[other]) == (other in up[one][0]), (one, other, at)
+        up = {
+            location: answered(lineage, location, Direction.UPSTREAM, at) for location in locations
+        }
+        down = {item: answered(lineage, item, Direction.DOWNSTREAM, at)[0] for item in locations}
+        for entry in locations:
+            known, jobs = truth.upstream(entry)
+            assert up[entry] == (known | {entry}, jobs), (entry, at)
+        for entry, other in product(locations, locations):
+            if entry != other:
+                assert (entry in down[other]) == (other in up[entry][0]), (entry, other, at)
     headwater.close()
 
 
@@ -315,15 +322,19 @@ def test_possible_flow_leads_through_locations_and_all_numbers_agree(seed: int) 
     locations = sorted(truth.known)
     up, down = Direction.UPSTREAM, Direction.DOWNSTREAM
     lineage = Lineage(headwater.graph, headwater.catalogue)
-    above = {one: answered(lineage, one, up, at, Reach.POSSIBLE) for one in locations}
-    below = {one: answered(lineage, one, down, at, Reach.POSSIBLE) for one in locations}
-    for one in locations:
-        seen, in_force = truth.upstream(one), truth.upstream_in_force(one)
-        assert above[one] == (seen[0] | in_force[0] | {one}, seen[1] | in_force[1]), (one, at)
+    above = {
+        location: answered(lineage, location, up, at, Reach.POSSIBLE) for location in locations
+    }
+    below = {
+        location: answered(lineage, location, down, at, Reach.POSSIBLE) for location in locations
+    }
+    for item in locations:
+        seen, in_force = truth.upstream(item), truth.upstream_in_force(item)
+        assert above[item] == (seen[0] | in_force[0] | {item}, seen[1] | in_force[1]), (item, at)
         for other in locations:
-            if one != other:
-                assert (one in below[other][0]) == (other in above[one][0]), (one, other, at)
-        question = Question(dataset_id(one), down, 50, START + at, not_seen=True)
+            if item != other:
+                assert (item in below[other][0]) == (other in above[item][0]), (item, other, at)
+        question = Question(dataset_id(item), down, 50, START + at, not_seen=True)
         counted = lineage.ask(question)
         possible = lineage.ask(replace(question, reach=Reach.POSSIBLE, not_seen=False))
         assert counted.not_seen == (
@@ -332,11 +343,11 @@ def test_possible_flow_leads_through_locations_and_all_numbers_agree(seed: int) 
             False,
         )
         rows = Impact(headwater.sources).of_node(question.node, Scope(50, START + at)).items
-        assert _spelled(row.id for row in rows if row.kind == "job") == below[one][1]
-        assert _spelled(row.id for row in rows if row.kind == "dataset") == below[one][0] - {one}
+        assert _spelled(row.id for row in rows if row.kind == "job") == below[item][1]
+        assert _spelled(row.id for row in rows if row.kind == "dataset") == below[item][0] - {item}
         assert len({row.id for row in rows}) == len(rows)
-    for one in random.sample(locations, 2):
-        near = Question(dataset_id(one), depth=1, at=START + at, reach=Reach.POSSIBLE)
+    for item in random.sample(locations, 2):
+        near = Question(dataset_id(item), depth=1, at=START + at, reach=Reach.POSSIBLE)
         assert_handles_open_what_they_count(headwater.sources, near)
     headwater.close()
 
@@ -362,15 +373,17 @@ def test_columns_meet_by_name_where_their_locations_share_files(seed: int) -> No
     for at in (random.randrange(20_000), 20_000):
         truth = Truth.of(history, at)
         lineage = Lineage(headwater.graph, headwater.catalogue)
-        asked = sorted((one for one in truth.columns if one.dataset in truth.known), key=str)
-        up = {one: columns_of(lineage, one, Direction.UPSTREAM, at)[0] for one in asked}
-        down = {one: columns_of(lineage, one, Direction.DOWNSTREAM, at) for one in asked}
-        for one in asked:
-            assert up[one] == truth.upstream_columns(one) | {one}, (one, at)
-            assert down[one][1] == truth.jobs_below(one), (one, at)
-        for one, other in product(asked, asked):
-            if one != other:
-                assert (one in down[other][0]) == (other in up[one]), (one, other, at)
+        asked = sorted(
+            (column for column in truth.columns if column.dataset in truth.known), key=str
+        )
+        up = {item: columns_of(lineage, item, Direction.UPSTREAM, at)[0] for item in asked}
+        down = {entry: columns_of(lineage, entry, Direction.DOWNSTREAM, at) for entry in asked}
+        for element in asked:
+            assert up[element] == truth.upstream_columns(element) | {element}, (element, at)
+            assert down[element][1] == truth.jobs_below(element), (element, at)
+        for element, other in product(asked, asked):
+            if element != other:
+                assert (element in down[other][0]) == (other in up[element]), (element, other, at)
         for location in sorted(truth.known)[:2]:
             question = Question(dataset_id(location), depth=50, at=START + at, columns=True)
             drawn = {Column(_SPELLINGS[n.dataset], n.path) for n in lineage.ask(question).columns}

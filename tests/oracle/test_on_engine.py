@@ -45,11 +45,11 @@ def compare(history: History, asked: list[Asked], graph: GremlinGraph) -> None:
         while projector.project_pending():
             pass
         compared = ComparedHistory(history, graph, generations.current)
-        found = [difference for one in asked for difference in compared.differences(one)]
+        result = [difference for item in asked for difference in compared.differences(item)]
     finally:
         generations.close()
         journal.close()
-    assert not found, f"{told(found[:5])}\n{in_short(history)}"
+    assert not result, f"{told(result[:5])}\n{in_short(history)}"
 
 
 @pytest.mark.parametrize("name", _SAMPLE)

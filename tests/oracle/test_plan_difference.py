@@ -44,10 +44,10 @@ def pages() -> Iterator[list[tuple[PlanPage, PlanPage]]]:
     sources = headwater.sources
     yield [
         (
-            plan(sources, one["id"], at=None, document=False, layout=False),
+            plan(sources, item["id"], at=None, document=False, layout=False),
             plan(sources, other["id"], at=None, document=False, layout=False),
         )
-        for one, other in sent
+        for item, other in sent
     ]
     headwater.close()
 
@@ -61,23 +61,25 @@ def _accept(headwater: SmallHeadwater, *documents: Any) -> None:
 
 
 def told(found: PlanDifference, first: str, second: str) -> set[Any]:
-    return {(getattr(one, first), getattr(one, second)) for one in found.operations}
+    return {
+        (getattr(operation, first), getattr(operation, second)) for operation in found.operations
+    }
 
 
 def test_a_plan_under_other_ids_is_the_same_plan(pages: list[tuple[PlanPage, PlanPage]]) -> None:
     assert len(pages) > 20
-    for one, other in pages:
-        for found in (compare_plans(one, one), compare_plans(one, other)):
-            assert is_empty(found), (one.plan_id, found.summary)
-            assert all(step.before and step.after for step in found.operations)
+    for first, other in pages:
+        for item in (compare_plans(first, first), compare_plans(first, other)):
+            assert is_empty(item), (first.plan_id, item.summary)
+            assert all(step.before and step.after for step in item.operations)
 
 
 def test_any_two_plans_mirror_each_other(pages: list[tuple[PlanPage, PlanPage]]) -> None:
     plans = [page for page, _ in pages]
-    for one, other in zip(plans, plans[1:] + plans[:1], strict=True):
-        forth, back = compare_plans(one, other), compare_plans(other, one)
+    for first, other in zip(plans, plans[1:] + plans[:1], strict=True):
+        forth, back = compare_plans(first, other), compare_plans(other, first)
         assert told(forth, "before", "after") == told(back, "after", "before")
         assert len(forth.summary) == len(back.summary)
-        counted = [sorted(step.change or "" for step in found.columns) for found in (forth, back)]
+        counted = [sorted(step.change or "" for step in entry.columns) for entry in (forth, back)]
         swapped = {"added": "removed", "removed": "added"}
-        assert counted[0] == sorted(swapped.get(one, one) for one in counted[1])
+        assert counted[0] == sorted(swapped.get(item, item) for item in counted[1])

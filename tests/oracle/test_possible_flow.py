@@ -53,9 +53,9 @@ def test_up_and_down_mirror_each_other_and_more_depth_and_reach_add(seed: int) -
             for shallow, deep in pairwise([*levels, down[node]]):
                 assert set(shallow.datasets) <= set(deep.datasets)
         if not any(answer.folded for answer in (*down.values(), *up.values())):
-            for one in nodes:
-                assert {x for x in nodes if x in reached(down[one])} == {
-                    x for x in nodes if one in reached(up[x])
+            for item in nodes:
+                assert {x for x in nodes if x in reached(down[item])} == {
+                    x for x in nodes if item in reached(up[x])
                 }
     finally:
         headwater.close()

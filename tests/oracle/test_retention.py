@@ -41,20 +41,25 @@ def remaining(history: History, headwater: SmallHeadwater) -> History:
     """The runs whose rows are there, and the plans that ran then or never."""
     rows = [row for row in headwater.catalogue.scan() if isinstance(row, ExecutionRow)]
     kept = {(row.plan_id, row.at - START, row.application_id, row.state) for row in rows}
-    executions = tuple(one for one in history.executions if key_of(one, history) in kept)
-    ran = {one.plan for one in history.executions} - {one.plan for one in executions}
+    executions = tuple(
+        execution for execution in history.executions if key_of(execution, history) in kept
+    )
+    ran = {execution.plan for execution in history.executions} - {item.plan for item in executions}
     plans = {name: plan for name, plan in history.plans.items() if name not in ran}
     return History(plans, executions)
 
 
 def lived(rng: random.Random, history: History) -> History:
     """The same plans run again and again, with a second stretched to half a minute."""
-    first = min((one.at for one in history.executions if one.application == "twice"), default=0)
+    first = min(
+        (execution.at for execution in history.executions if execution.application == "twice"),
+        default=0,
+    )
 
     def at(one: Execution) -> int:  # double reports stay as close together as they were
         return SLOWER * first + one.at - first if one.application == "twice" else SLOWER * one.at
 
-    known = [replace(one, at=at(one)) for one in history.executions]
+    known = [replace(execution, at=at(execution)) for execution in history.executions]
     more = [
         Execution(
             rng.choice(sorted(history.plans)),
@@ -80,7 +85,7 @@ def test_answers_after_a_prune_are_those_of_brute_force(seed: int) -> None:
     history = made(rng, seed)
     headwater = projected(history)
     try:
-        before = rng.choice(sorted(one.at for one in history.executions))
+        before = rng.choice(sorted(execution.at for execution in history.executions))
         before, wish = rng.choice(
             ((before, Retention(before=START + before)), (END, Retention(keep=rng.randint(1, 2))))
         )
@@ -89,9 +94,9 @@ def test_answers_after_a_prune_are_those_of_brute_force(seed: int) -> None:
         asked = [
             replace(some_question(rng, history), at=rng.choice(later)) for _ in range(QUESTIONS)
         ]
-        expected = [compared.said(compared.ask(one), one) for one in asked]
+        expected = [compared.said(compared.ask(entry), entry) for entry in asked]
         prune(headwater, wish)
-        assert [compared.said(compared.ask(one), one) for one in asked] == expected
+        assert [compared.said(compared.ask(item), item) for item in asked] == expected
         rest = remaining(history, headwater)
         if seed % 2:
             headwater.projector.request_rebuild()
@@ -99,7 +104,7 @@ def test_answers_after_a_prune_are_those_of_brute_force(seed: int) -> None:
                 pass
         after = ComparedHistory(rest, headwater.graph, headwater.catalogue)
         asked = [some_question(rng, rest) for _ in range(QUESTIONS)]
-        differences = [found for one in asked for found in after.differences(one)]
+        differences = [difference for element in asked for difference in after.differences(element)]
         assert not differences, told(differences)
     finally:
         headwater.close()

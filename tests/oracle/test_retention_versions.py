@@ -54,11 +54,11 @@ def test_writes_that_a_kept_read_saw_are_kept(name: str) -> None:
     headwater = projected(history)
     try:
         compared = ComparedHistory(history, headwater.graph, headwater.catalogue)
-        asked = [Asked(f"dataset:{one}", at=at) for one in "bc" for at in (20 * MINUTE, None)]
-        before = [compared.said(compared.ask(one), one) for one in asked]
+        asked = [Asked(f"dataset:{entry}", at=at) for entry in "bc" for at in (20 * MINUTE, None)]
+        before = [compared.said(compared.ask(element), element) for element in asked]
         rows = headwater.catalogue.executions(limit=1).total
         prune(headwater, Retention(before=START + 15 * MINUTE))
-        assert [compared.said(compared.ask(one), one) for one in asked] == before
+        assert [compared.said(compared.ask(item), item) for item in asked] == before
         assert headwater.catalogue.executions(limit=1).total <= rows
     finally:
         headwater.close()

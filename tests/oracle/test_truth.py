@@ -48,10 +48,10 @@ def test_downstream_is_the_mirror_of_upstream(seed: int) -> None:
     nodes = canonical_nodes(history, oracle, at)
     up = {node: answers(oracle, Asked(node, "upstream", 50, at)) for node in nodes}
     down = {node: answers(oracle, Asked(node, "downstream", 50, at)) for node in nodes}
-    for one in nodes:
+    for item in nodes:
         for other in nodes:
-            if one.startswith("column:") == other.startswith("column:"):
-                assert (one in down[other]) == (other in up[one]), f"{one}, {other}"
+            if item.startswith("column:") == other.startswith("column:"):
+                assert (item in down[other]) == (other in up[item]), f"{item}, {other}"
 
 
 @seeds
@@ -61,8 +61,8 @@ def test_a_deeper_answer_contains_the_shallower(seed: int) -> None:
     history = new_history(random)
     asked = some_question(random, history)
     oracle = Oracle(history)
-    found = [oracle.answer(replace(asked, depth=depth)) for depth in DEPTHS]
-    for shallow, deep in pairwise(found):
+    result = [oracle.answer(replace(asked, depth=depth)) for depth in DEPTHS]
+    for shallow, deep in pairwise(result):
         for kind in ("datasets", "jobs", "feeds", "columns", "column_edges"):
             assert getattr(shallow, kind) <= getattr(deep, kind)
 
@@ -78,6 +78,6 @@ def test_later_events_change_no_earlier_answer(seed: int) -> None:
     if "once" in history.plans:
         return  # a merged write may gain its second half later
     asked = replace(some_question(random, history), at=random.randint(0, 12_000))
-    earlier = tuple(one for one in history.executions if one.at <= asked.at)
+    earlier = tuple(execution for execution in history.executions if execution.at <= asked.at)
     now, then = Oracle(history), Oracle(replace(history, executions=earlier))
     assert now.answer(asked) == then.answer(asked)

@@ -123,9 +123,9 @@ class Oracle:
         names = ids or [f"{number:04}" for number in range(len(history.executions))]
         self.history = history
         self._executions = sorted(zip(history.executions, names, strict=True), key=_by_time)
-        found = self._successful_writes()
-        self.writes = self._merged([one for one in found if one[0].target])
-        self.reads = [write for write, _, _ in found if not write.target]
+        result = self._successful_writes()
+        self.writes = self._merged([item for item in result if item[0].target])
+        self.reads = [write for write, _, _ in result if not write.target]
 
     # --- names -----------------------------------------------------------------------------------
 
@@ -247,8 +247,8 @@ class Oracle:
         """
         version = self._of_its_branch(dataset, version)
         if version.by_id:
-            told = [w for w in self.writes if w.target == dataset and _made(w, version)]
-            if not told:  # nobody told which version that is
+            answer = [w for w in self.writes if w.target == dataset and _made(w, version)]
+            if not answer:  # nobody told which version that is
                 return self.visible(dataset, partition, before)
         known = sorted(
             (w for w in self._on_branch(dataset, version.branch) if w.version), key=_number
@@ -275,8 +275,8 @@ class Oracle:
         """An id names one version: one of the branch that it was written to, if it was not to that
         which the read names.
         """
-        told = [w for w in self.writes if w.target == dataset and w.version]
-        made = sorted((w for w in told if _id(w) == version.id), key=lambda write: write.order)
+        answer = [w for w in self.writes if w.target == dataset and w.version]
+        made = sorted((w for w in answer if _id(w) == version.id), key=lambda write: write.order)
         branches = [w.version.branch for w in made if w.version]
         if not made or version.branch in branches:
             return version
@@ -328,7 +328,7 @@ class Oracle:
         same = [w for w in state if (w.job, w.target) == (write.job, write.target)]
         newest = max(same, key=lambda one: one.order)
         later = [self.history.plans[p] for w in same if w.run == newest.run for p in w.plans]
-        return not any(_same_logic(one, two) for one in plans for two in later) and any(
+        return not any(_same_logic(item, two) for item in plans for two in later) and any(
             name == column.name
             for plan in later
             if any(sources for _, sources in plan.columns or ())
@@ -415,73 +415,73 @@ class Oracle:
         kind, _, name = asked.node.partition(":")
         at = END_OF_TIME if asked.at is None else asked.at
         ways = ("upstream", "downstream") if asked.direction == "both" else (asked.direction,)
-        found = Truth()
+        result = Truth()
         for way in ways:
             if kind == "dataset":
-                found = found.union(self._of_dataset(self.location_of(name, at), way, asked, at))
+                result = result.union(self._of_dataset(self.location_of(name, at), way, asked, at))
             elif kind == "job":
-                found = found.union(self._of_job(name, way, asked, at))
+                result = result.union(self._of_job(name, way, asked, at))
             else:
                 dataset, _, path = name.partition("#")
                 column = Column(self.location_of(dataset, at), path)
-                found = found.union(self._of_column(column, way, asked, at))
-        found.datasets.discard("")
-        found.via -= found.datasets
-        found.datasets |= found.via
-        found.allowed = {feed for feed in found.allowed if feed[1] in found.datasets}
-        found.column_via -= found.columns
-        found.columns |= found.column_via
-        return found
+                result = result.union(self._of_column(column, way, asked, at))
+        result.datasets.discard("")
+        result.via -= result.datasets
+        result.datasets |= result.via
+        result.allowed = {feed for feed in result.allowed if feed[1] in result.datasets}
+        result.column_via -= result.columns
+        result.columns |= result.column_via
+        return result
 
     def _of_dataset(self, focus: str, way: str, asked: Asked, at: int) -> Truth:
-        found = Truth(datasets={focus})
+        result = Truth(datasets={focus})
         for chain in self._short(self.chains(at), asked.depth):
             if way == "upstream" and chain.root == focus:
-                _draw(found, chain.steps, asked.indirect)
-                found.datasets |= _sources(chain.steps)
+                _draw(result, chain.steps, asked.indirect)
+                result.datasets |= _sources(chain.steps)
             if way == "downstream" and chain.steps[-1].source == focus:
-                _draw(found, chain.steps, asked.indirect)
-                found.datasets.add(chain.root)
-                found.via |= _sources(chain.steps)
-        return found
+                _draw(result, chain.steps, asked.indirect)
+                result.datasets.add(chain.root)
+                result.via |= _sources(chain.steps)
+        return result
 
     def _of_job(self, focus: str, way: str, asked: Asked, at: int) -> Truth:
         """ "jobs belong to the chains they stand on": the upstream of a job are the nodes above it
         on the chains of visible datasets, its downstream are the visible nodes below it, each the
         mirror of asking the dataset. "Depth 1 = ... from a job: its datasets".
         """
-        found = Truth(jobs={focus})
+        result = Truth(jobs={focus})
         for chain in self.chains(at):
             for position, step in enumerate(chain.steps):
                 if step.write.job != focus:
                     continue
                 above, below = chain.steps[position:], chain.steps[: position + 1]
                 if way == "upstream" and len(above) <= asked.depth:
-                    _draw(found, above, asked.indirect, targetless=True)
-                    found.datasets |= _sources(above)
-                    found.allowed |= {(plan, step.write.target) for plan in step.write.plans}
+                    _draw(result, above, asked.indirect, targetless=True)
+                    result.datasets |= _sources(above)
+                    result.allowed |= {(plan, step.write.target) for plan in step.write.plans}
                 if way == "downstream" and len(below) <= asked.depth:
-                    _draw(found, below, asked.indirect, sourceless=True)
-                    found.datasets.add(chain.root)
-                    found.via |= _sources(below[:-1])
-        return found
+                    _draw(result, below, asked.indirect, sourceless=True)
+                    result.datasets.add(chain.root)
+                    result.via |= _sources(below[:-1])
+        return result
 
     def _of_column(self, focus: Column, way: str, asked: Asked, at: int) -> Truth:
-        found = Truth(columns={focus}, datasets={focus.dataset})
+        result = Truth(columns={focus}, datasets={focus.dataset})
         chains = self.column_chains(at, asked.indirect)
         for steps in (chain.steps for chain in self._short(chains, asked.depth)):
             flows = [step.flow for step in steps if step.flow is not None]
             if way == "upstream" and flows[0].target == focus:
-                found.columns |= {flow.source for flow in flows}
+                result.columns |= {flow.source for flow in flows}
             elif way == "downstream" and flows[-1].source == focus:
-                found.columns.add(flows[0].target)
-                found.column_via |= {flow.source for flow in flows}
+                result.columns.add(flows[0].target)
+                result.column_via |= {flow.source for flow in flows}
             else:
                 continue
-            _draw(found, steps, asked.indirect)
-            found.column_edges |= set(flows)
-            found.datasets |= {c.dataset for flow in flows for c in (flow.source, flow.target)}
-        return found
+            _draw(result, steps, asked.indirect)
+            result.column_edges |= set(flows)
+            result.datasets |= {c.dataset for flow in flows for c in (flow.source, flow.target)}
+        return result
 
     def _short(self, chains: Iterable[Chain], depth: int) -> Iterator[Chain]:
         """ "Depth is the least number of steps over chains that are true in time."""
@@ -510,18 +510,18 @@ def _id(write: Write) -> str:
 
 
 def _made(write: Write, version: Version) -> bool:
-    told = write.version
-    return told is not None and (told.branch, told.number) == (version.branch, version.number)
+    answer = write.version
+    return answer is not None and (answer.branch, answer.number) == (version.branch, version.number)
 
 
 def _may_be_within(write: Write, version: Version, known: list[Write], before: int) -> bool:
     """Whether a write without a version was there by its time: not after the version that was read,
     or where no document names its writer, before the read and not after the next known version.
     """
-    own = [one for one in known if _number(one) == version.number]
+    own = [item for item in known if _number(item) == version.number]
     if own:
         return write.at <= own[0].at
-    later = [one for one in known if _number(one) > version.number]
+    later = [item for item in known if _number(item) > version.number]
     return write.at < before and (not later or write.at <= later[0].at)
 
 
@@ -584,7 +584,7 @@ def _merge_create_as_select(found: list[Found]) -> list[Found]:
     nearest.
     """
     left = list(found)
-    for create in [one for one in found if one[1].command == CREATE_AS_SELECT]:
+    for create in [item for item in found if item[1].command == CREATE_AS_SELECT]:
         fitting = [
             insert
             for insert in left
@@ -608,10 +608,10 @@ def _merge_producers(found: list[Found]) -> list[Found]:
     """
     counts: dict[tuple[str, str, str], int] = {}
     places: dict[tuple[str, str, int], list[Found]] = {}
-    for one in found:
-        key = (one[0].run, one[0].target, one[1].producer)
+    for item in found:
+        key = (item[0].run, item[0].target, item[1].producer)
         counts[key] = counts.get(key, 0) + 1
-        places.setdefault((key[0], key[1], counts[key]), []).append(one)
+        places.setdefault((key[0], key[1], counts[key]), []).append(item)
     left: list[Found] = []
     for same in places.values():
         together = len(same) == 2 and same[0][1].append == same[1][1].append and _agree(*same)

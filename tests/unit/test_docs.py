@@ -21,12 +21,12 @@ _HTTP = (_DOCS / "http.md").read_text(encoding="utf-8")
 
 def translated(name: str) -> list[Facts]:
     """The facts of a capture's 1.2 plans with their events."""
-    found = []
+    result = []
     for document in plans(name):
         plan = read_plan(document)
         own = tuple(read_event(event) for event in events(name) if event["planId"] == plan.id)
-        found.append(facts_of_plan(PlanDocument(plan, "", "hash", "1.2"), own))
-    return found
+        result.append(facts_of_plan(PlanDocument(plan, "", "hash", "1.2"), own))
+    return result
 
 
 FACTS = [f for name in ("a3_agg", "b_attendance_table", "c_fail_plan", "c_cte_twice")

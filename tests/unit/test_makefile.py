@@ -46,8 +46,8 @@ def program(folder: Path, name: str, text: str) -> str:
 def bare(tmp_path: Path) -> Path:
     """A PATH with a shell and Python and nothing else."""
     for name in TOOLS:
-        if found := shutil.which(name):
-            (tmp_path / name).symlink_to(found)
+        if result := shutil.which(name):
+            (tmp_path / name).symlink_to(result)
     program(tmp_path, "python3", f'exec "{sys.executable}" "$@"')
     return tmp_path
 

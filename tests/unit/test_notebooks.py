@@ -12,8 +12,8 @@ NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
 
 def cells(path: Path, kind: str = "code") -> list[dict[str, Any]]:
-    found = json.loads(path.read_text("utf-8"))["cells"]
-    return [cell for cell in found if cell["cell_type"] == kind]
+    result = json.loads(path.read_text("utf-8"))["cells"]
+    return [cell for cell in result if cell["cell_type"] == kind]
 
 
 def test_there_are_notebooks_for_both_engines() -> None:

@@ -69,9 +69,9 @@ def test_what_stands_side_by_side_imports_in_one_direction() -> None:
     graph: defaultdict[str, set[str]] = defaultdict(set)
     for name, path in modules.items():
         for imported in imports_of(path, modules):
-            found = side_by_side(name, imported)
-            if found:
-                graph[found[0]].add(found[1])
+            result = side_by_side(name, imported)
+            if result:
+                graph[result[0]].add(result[1])
     check_no_circle(graph)
 
 
@@ -82,8 +82,8 @@ def modules_of_all() -> dict[str, Path]:
 def side_by_side(importer: str, imported: str) -> tuple[str, str] | None:
     """``a.b.c.d`` and ``a.e`` => (``a.b``, ``a.e``); None where one contains the other."""
     places = importer.split("."), imported.split(".")
-    for depth, (one, other) in enumerate(zip(*places, strict=False), start=1):
-        if one != other:
+    for depth, (first, other) in enumerate(zip(*places, strict=False), start=1):
+        if first != other:
             return ".".join(places[0][:depth]), ".".join(places[1][:depth])
     return None
 
@@ -104,9 +104,9 @@ def imports_of(path: Path, modules: dict[str, Path]) -> Iterator[str]:
     for node in ast.walk(parsed(path)):
         if isinstance(node, ast.ImportFrom) and node.module:
             inside = [f"{node.module}.{alias.name}" for alias in node.names]
-            found = [name for name in inside if name in modules]
-            yield from found
-            if len(found) < len(inside) and node.module in modules:
+            result = [name for name in inside if name in modules]
+            yield from result
+            if len(result) < len(inside) and node.module in modules:
                 yield node.module
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
@@ -119,7 +119,7 @@ def test_a_public_class_name_serves_once() -> None:
         for path in (ROOT / top).rglob("*.py"):
             for name in classes_of(path):
                 places[name].append(name_of(path))
-    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+    assert {name: item for name, item in places.items() if len(item) > 1} == {}
 
 
 def classes_of(path: Path) -> Iterator[str]:
@@ -169,7 +169,7 @@ def is_there(name: str) -> bool:
 def names_bound(path: Path) -> frozenset[str]:
     """At the top of a module, also under a condition."""
     bound = {"__doc__", "__name__", "__file__"}
-    for node in ast.walk(ast.Module([_without_inside(one) for one in read(path).body], [])):
+    for node in ast.walk(ast.Module([_without_inside(item) for item in read(path).body], [])):
         match node:
             case ast.ClassDef(name=name) | ast.Name(id=name, ctx=ast.Store()):
                 bound.add(name)

@@ -34,9 +34,9 @@ def _asked(engine: sa.Engine, statement: sa.Executable, *values: str) -> list[tu
 
 
 def test_values_have_the_types_of_their_columns(filled: sa.Engine) -> None:
-    found = _asked(filled, _BY_IDS, *(row[0] for row in _ROWS), "unknown")
-    assert found == _ROWS
-    assert [type(row[1]) for row in found] == [bool, bool, bool]
+    result = _asked(filled, _BY_IDS, *(row[0] for row in _ROWS), "unknown")
+    assert result == _ROWS
+    assert [type(row[1]) for row in result] == [bool, bool, bool]
 
 
 def test_constants_stand_in_the_text_whatever_they_hold(filled: sa.Engine) -> None:

@@ -42,8 +42,8 @@ def insert(connection: Connection, *names: str, **more: Any) -> None:
 )
 def test_texts_among_a_list_are_found(connection: Connection, asked: Sequence[str]) -> None:
     insert(connection, "a", "b", "c", "'", '"', "\\", "é\u2028")
-    found = connection.execute(_NAMED, {"names": asked}).scalars().all()
-    assert set(found) == {"a", "b", "c", "'", '"', "\\", "é\u2028"} & set(asked)
+    result = connection.execute(_NAMED, {"names": asked}).scalars().all()
+    assert set(result) == {"a", "b", "c", "'", '"', "\\", "é\u2028"} & set(asked)
 
 
 def test_a_text_is_asked_for_as_it_is_stored(connection: Connection) -> None:
@@ -54,8 +54,8 @@ def test_a_text_is_asked_for_as_it_is_stored(connection: Connection) -> None:
 
 def test_whole_numbers_are_found(connection: Connection) -> None:
     insert(connection, "a", "b", "c")
-    found = connection.execute(_NUMBERED, {"numbers": [1, 3, 2**40]}).scalars().all()
-    assert sorted(found) == [1, 3]
+    result = connection.execute(_NUMBERED, {"numbers": [1, 3, 2**40]}).scalars().all()
+    assert sorted(result) == [1, 3]
 
 
 def test_rows_that_are_known_are_left_alone(connection: Connection) -> None:

@@ -49,7 +49,9 @@ def test_a_row_is_found_by_its_id_however_it_is_asked_for(filled: sa.Engine, val
     assert found(filled, _TABLE.c.id == value) == [value]
     assert found(filled, _TABLE.c.id.in_((value, "unknown"))) == [value]
     assert found(filled, in_list(_TABLE.c.id, "ids"), ids=[value, "unknown"]) == [value]
-    assert found(filled, none_of(_TABLE.c.id, [one for one in VALUES if one != value])) == [value]
+    assert found(filled, none_of(_TABLE.c.id, [item for item in VALUES if item != value])) == [
+        value
+    ]
     with read(filled, Unavailable) as connection:
         assert rows_of(connection, _ASKED, at_values([value, "unknown"])) == [(value,)]
 

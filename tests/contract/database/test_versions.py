@@ -23,7 +23,9 @@ def _open(engine: sa.Engine, version: int, *indexed: str) -> None:
 
 def _state(engine: sa.Engine) -> tuple[set[str | None], int]:
     with read(engine, Unavailable) as connection:
-        indexes = {one["name"] for one in sa.inspect(connection).get_indexes("versioned_things")}
+        indexes = {
+            index["name"] for index in sa.inspect(connection).get_indexes("versioned_things")
+        }
         rows = connection.execute(sa.text("SELECT count(*) FROM versioned_things")).scalar_one()
     return indexes, rows
 

@@ -64,15 +64,15 @@ def test_writing_twice_leaves_the_same_graph(store: Open) -> None:
 
 
 def test_the_order_of_writes_does_not_matter(store: Open) -> None:
-    one, other = plan("one", executions=2), plan("other")
+    first, other = plan("one", executions=2), plan("other")
     graph = store()
-    graph.write(one)
+    graph.write(first)
     graph.write(other)
     forwards = everything(graph)
     graph.clear()
     graph.write(other)
-    graph.write(one)
-    assert everything(graph) == forwards == whole(merge([one, other]))
+    graph.write(first)
+    assert everything(graph) == forwards == whole(merge([first, other]))
 
 
 @random_facts
@@ -225,8 +225,8 @@ def test_vertices_come_sorted_once_each_and_unknown_ids_are_left_out(store: Open
     graph, written = store(), plan("daily")
     graph.write(written)
     ids = [each.id for each in written.vertices]
-    found = graph.vertices([*reversed(ids), *ids, identity.vertex_id(labels.JOB, "nobody")])
-    assert found == tuple(sorted(written.vertices, key=lambda each: each.id))
+    result = graph.vertices([*reversed(ids), *ids, identity.vertex_id(labels.JOB, "nobody")])
+    assert result == tuple(sorted(written.vertices, key=lambda each: each.id))
 
 
 def test_no_ids_find_nothing(store: Open) -> None:
@@ -284,9 +284,9 @@ def test_edges_follow_direction_and_label(store: Open, star: Facts) -> None:
 def test_edges_come_sorted_by_id_with_all_properties(store: Open, star: Facts) -> None:
     graph = store()
     graph.write(star)
-    found = graph.edges([HUB, LEAF], DOWN, [labels.HAS, labels.DERIVES], 10)
-    assert found.edges == tuple(sorted(star.edges, key=lambda each: each.id))
-    assert found.cut == frozenset()
+    result = graph.edges([HUB, LEAF], DOWN, [labels.HAS, labels.DERIVES], 10)
+    assert result.edges == tuple(sorted(star.edges, key=lambda each: each.id))
+    assert result.cut == frozenset()
 
 
 def test_a_limit_holds_for_each_vertex_and_label_and_a_cut_is_told(
@@ -295,11 +295,11 @@ def test_a_limit_holds_for_each_vertex_and_label_and_a_cut_is_told(
     graph = store()
     graph.write(star)
     both = [labels.HAS, labels.DERIVES]
-    found = graph.edges([HUB, LEAF], DOWN, both, 2)
-    assert found.cut == {HUB}
-    assert [each.label for each in found.edges if each.out_id == HUB].count(labels.HAS) == 2
-    assert [each.label for each in found.edges if each.out_id == HUB].count(labels.DERIVES) == 2
-    assert [each.label for each in found.edges if each.out_id == LEAF] == [labels.HAS]
+    result = graph.edges([HUB, LEAF], DOWN, both, 2)
+    assert result.cut == {HUB}
+    assert [each.label for each in result.edges if each.out_id == HUB].count(labels.HAS) == 2
+    assert [each.label for each in result.edges if each.out_id == HUB].count(labels.DERIVES) == 2
+    assert [each.label for each in result.edges if each.out_id == LEAF] == [labels.HAS]
     assert graph.edges([HUB, LEAF], DOWN, both, 4).cut == {HUB}
     assert graph.edges([HUB, LEAF], DOWN, both, 5).cut == frozenset()
     assert graph.edges([HUB, LEAF], DOWN, both, 1).cut == {HUB}
@@ -326,8 +326,8 @@ def test_neighbours_of_one_kind_leave_the_others_uncounted(store: Open, star: Fa
     graph.write(star)
     other = Vertex(identity.vertex_id(labels.DAY, "of the hub"), labels.DAY)
     graph.write(Facts((other,), (edge(labels.HAS, HUB, other.id),)))
-    found = graph.neighbours([HUB, LEAF], DOWN, labels.HAS, 1, labels.DAY)
-    assert (found.found, found.cut) == ({HUB: (other.id,)}, frozenset())
+    result = graph.neighbours([HUB, LEAF], DOWN, labels.HAS, 1, labels.DAY)
+    assert (result.found, result.cut) == ({HUB: (other.id,)}, frozenset())
     kinds = {each.label for each in graph.vertices([LEAF])}
     assert graph.neighbours([other.id], UP, labels.HAS, 1, labels.DAY).found == {}
     assert graph.neighbours([HUB], UP, labels.HAS, 1, kinds.pop()).found == {HUB: (LEAF,)}
@@ -351,11 +351,11 @@ def test_an_impossible_question_is_refused(store: Open, direction: Direction, li
 
 
 def test_removed_edges_and_vertices_are_gone_and_nothing_else(store: Open) -> None:
-    one, other = plan("one"), plan("other")
+    first, other = plan("one"), plan("other")
     graph = store()
-    graph.write(merge([one, other]))
-    only_one = {each.id for each in one.vertices} - {each.id for each in other.vertices}
-    lone_edges = {each.id for each in one.edges} - {each.id for each in other.edges}
+    graph.write(merge([first, other]))
+    only_one = {each.id for each in first.vertices} - {each.id for each in other.vertices}
+    lone_edges = {each.id for each in first.edges} - {each.id for each in other.edges}
     graph.remove(only_one, lone_edges)
     assert everything(graph) == whole(other)
 

@@ -121,8 +121,8 @@ def test_a_body_that_is_no_text_comes_back(opened: Open, tmp_path: Path) -> None
     origin, copy, file = opened("file"), opened("memory"), tmp_path / "b.gz"
     body = b"\xff\x00 no text"
     hashed = content_hash("plan", "1.2", body)
-    one = Submission(PLAN_KIND, "1.2", "p", "", "s", hashed, body)
-    Journal(origin).accept([one], a_receipt())
+    first = Submission(PLAN_KIND, "1.2", "p", "", "s", hashed, body)
+    Journal(origin).accept([first], a_receipt())
     back_up(origin, file)
     restore(copy, file)
     document = Journal(copy).document(1)
@@ -225,12 +225,12 @@ def test_a_backup_goes_on_past_a_damaged_document_and_names_it(
         connection.exec_driver_sql(damage.format(hash=hurt.content_hash))
     contents = back_up(origin, file)
     assert (contents.documents, contents.receipts) == (2, 2)
-    (told,) = contents.damaged
-    assert told.startswith("document 2 (")
-    assert said in told
+    (answer,) = contents.damaged
+    assert answer.startswith("document 2 (")
+    assert said in answer
     assert restore(copy, file).damaged == contents.damaged
     journal = Journal(copy)
-    assert [one.position for one in journal.documents([1, 2, 3])] == [1, 3]
+    assert [document.position for document in journal.documents([1, 2, 3])] == [1, 3]
     assert journal.verify() == ()
     # Sent again, it is new, and whole.
     assert journal.recall("several", "") == ()

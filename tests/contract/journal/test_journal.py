@@ -90,13 +90,13 @@ def test_the_newest_documents_of_a_key_come_with_their_bodies_in_one_scope(
     bodies = [a_submission(f"{n}", subject_key="run:r", scope="laptop") for n in range(4)]
     others = [a_submission("a", subject_key="run:r"), a_submission("b", scope="laptop")]
     journal.accept([*bodies, *others], a_receipt("raw"))
-    found = journal.newest_documents("run:r", "laptop", 3)
-    assert [(one.position, one.body) for one in found] == [
+    result = journal.newest_documents("run:r", "laptop", 3)
+    assert [(item.position, item.body) for item in result] == [
         (n + 1, bodies[n].body) for n in range(1, 4)
     ]
     assert journal.newest_documents("run:other", "laptop", 3) == ()
-    subjects = {document.subject for document in found}
-    some = journal.newest_of_subjects(subjects, {document.kind for document in found}, 1)
+    subjects = {document.subject for document in result}
+    some = journal.newest_of_subjects(subjects, {document.kind for document in result}, 1)
     assert [document.position for document in some] == [6]
     assert journal.newest_of_subjects(subjects, {EVENT_KIND}, 1) == ()
 
@@ -189,7 +189,7 @@ def test_text_that_databases_refuse_is_stored_all_the_same(journal: Journal) -> 
     document = journal.document_of("plan \ud800 \0 end", odd.content_hash)
     assert document is not None
     assert document.subject_key == "plan \ufffd \ufffd end"
-    assert [found.position for found in journal.recall("raw\0", "sc\udfffope")] == [1]
+    assert [item.position for item in journal.recall("raw\0", "sc\udfffope")] == [1]
 
 
 @budget(40)
@@ -259,25 +259,25 @@ def test_recalled_documents_equal_those_that_the_journal_lists(journal: Journal)
         if number % 5 == 0:
             said.append(an_event("shared", scope=scope))
         expected[str(number), scope] = journal.accept(said, a_receipt(str(number)))
-    half = {position for key, found in expected.items() if int(key[0]) % 2 for position in found}
+    half = {position for key, item in expected.items() if int(key[0]) % 2 for position in item}
     journal.conclude([(half, DocumentState.PROJECTED, None)])
     for asked in (list(expected), list(reversed(expected))):
         for key in asked:
             recalled = journal.recall(*key)
-            assert tuple(one.position for one in recalled) == expected[key]
-            for one in recalled:
-                state = DocumentState.PROJECTED if one.position in half else DocumentState.PENDING
-                assert one == journal.document(one.position)._replace(body=b"")
-                assert one.state == state
+            assert tuple(item.position for item in recalled) == expected[key]
+            for entry in recalled:
+                state = DocumentState.PROJECTED if entry.position in half else DocumentState.PENDING
+                assert entry == journal.document(entry.position)._replace(body=b"")
+                assert entry.state == state
     assert journal.recall("1", "") == journal.recall("39", "s") == ()
 
 
 def test_recalled_bytes_may_be_taken_as_something_else(journal: Journal) -> None:
     journal.accept([an_event("first")], a_receipt("raw"))
     journal.conclude([((1,), DocumentState.PROJECTED, None)])
-    assert [one.position for one in journal.recall("raw", "")] == [1]
+    assert [item.position for item in journal.recall("raw", "")] == [1]
     journal.accept([an_event("other")], a_receipt("raw"))
-    assert [one.position for one in journal.recall("raw", "")] == [2]
+    assert [item.position for item in journal.recall("raw", "")] == [2]
 
 
 def test_acknowledging_known_bytes_adds_receipts(journal: Journal) -> None:
@@ -301,7 +301,7 @@ def test_a_plan_gives_its_documents_of_every_scope_by_position_with_bodies(
     journal.accept([an_event("e1", subject_key="p")], a_receipt())
     journal.accept([a_submission("other", subject_key="q")], a_receipt())
     journal.accept([a_submission("p", subject_key="p", scope="s")], a_receipt())
-    assert [(found.position, found.scope, found.body) for found in journal.documents_of("p")] == [
+    assert [(item.position, item.scope, item.body) for item in journal.documents_of("p")] == [
         (1, "", b"e1"),
         (3, "s", b"p"),
     ]
@@ -314,10 +314,10 @@ def test_an_outline_has_the_kinds_asked_for_and_pending_documents(journal: Journ
     journal.accept([*events[:2], a_submission("p"), a_submission("p2"), *events[2:]], a_receipt())
     journal.settle([1, 3], PROJECTED)
     journal.settle([5], WAITING)
-    assert [found.position for found in journal.documents_of("plan-1")] == [1, 2, 3, 4, 5, 6]
+    assert [item.position for item in journal.documents_of("plan-1")] == [1, 2, 3, 4, 5, 6]
     for kinds, positions in (([PLAN], [2, 3, 4, 6]), ([], [2, 4, 6]), ([EVENT], [1, 2, 4, 5, 6])):
         outline = journal.outline(["plan-1", "unknown"], kinds)
-        assert {key: [one.position for one in found] for key, found in outline.items()} == {
+        assert {key: [item.position for item in entry] for key, entry in outline.items()} == {
             "plan-1": positions
         }
 
@@ -342,12 +342,15 @@ def test_an_outline_has_at_most_so_many_pending_documents_of_other_kinds(
     events = [an_event(str(number)) for number in range(5)]
     journal.accept([a_submission("p"), *events, an_event("other", subject_key="q")], a_receipt())
     journal.settle([2], PROJECTED)
-    for most, found in ((0, 0), (3, 3), (100, 5)):
+    for most, result in ((0, 0), (3, 3), (100, 5)):
         outline = journal.outline(["plan-1", "q"], [PLAN], most)
-        documents = [one for some in outline.values() for one in some]
-        assert [one.position for one in documents if one.kind == PLAN] == [1]
-        assert sum(one.kind == EVENT and one.state == PENDING for one in documents) == found
-        assert len(documents) == found + 1
+        documents = [entry for some in outline.values() for entry in some]
+        assert [item.position for item in documents if item.kind == PLAN] == [1]
+        assert (
+            sum(document.kind == EVENT and document.state == PENDING for document in documents)
+            == result
+        )
+        assert len(documents) == result + 1
 
 
 def test_sizes_count_documents_and_bytes_by_subject_key(journal: Journal) -> None:
@@ -434,9 +437,13 @@ def test_a_document_that_was_projected_is_not_fresh_when_it_is_reopened(
     journal.settle([1], PROJECTED, "it was pruned")
     journal.settle([2], FAILED, "why")
     journal.reopen(states=[PROJECTED, FAILED])
-    assert [one.is_fresh for one in journal.documents([1, 2, 3, 4])] == [False, True, True]
+    assert [document.is_fresh for document in journal.documents([1, 2, 3, 4])] == [
+        False,
+        True,
+        True,
+    ]
     journal.settle([1], PROJECTED)
-    assert [one.reason for one in journal.documents([1])] == [None]
+    assert [document.reason for document in journal.documents([1])] == [None]
 
 
 def test_the_events_of_a_subject_key_that_no_round_waits_for_are_told_by_position(
@@ -454,7 +461,7 @@ def test_the_events_of_a_subject_key_that_no_round_waits_for_are_told_by_positio
     assert journal.settled_positions("another", [EVENT]) == ()
     assert journal.settled_positions(subject_key, [EVENT], []) == ()
     assert journal.settled_positions(subject_key, [PLAN, EVENT], named) == (3, 6)
-    hashes = [one.content_hash for one in journal.documents(range(1, 8))]
+    hashes = [document.content_hash for document in journal.documents(range(1, 8))]
     assert list(journal.content_hashes(subject_key)) == hashes
 
 
@@ -502,9 +509,9 @@ def test_a_document_is_found_by_its_subject_key_and_its_content(journal: Journal
     older, newer = (a_submission("a", api_version=version) for version in ("1", "1.2"))
     journal.accept([newer, older], a_receipt())
     journal.accept([a_submission("a", api_version="1", scope="s")], a_receipt())
-    found = journal.document_of("plan-1", older.content_hash)
-    assert found is not None
-    assert (found.position, found.api_version, found.body) == (2, "1", b"a")
+    result = journal.document_of("plan-1", older.content_hash)
+    assert result is not None
+    assert (result.position, result.api_version, result.body) == (2, "1", b"a")
     assert journal.document_of("plan-2", older.content_hash) is None
     assert journal.document_of("plan-1", "unknown") is None
 
@@ -691,8 +698,8 @@ def test_a_body_that_cannot_be_inflated_is_an_error_that_names_its_document(
         connection.execute(bodies.update().values(packed=b"rubbish"))
     with pytest.raises(DamagedDocument, match="document 1 is damaged"):
         journal.document(1)
-    (found,) = journal.documents([1])
-    assert (found.body, found.damage[:18]) == (b"", "cannot be inflated")
+    (result,) = journal.documents([1])
+    assert (result.body, result.damage[:18]) == (b"", "cannot be inflated")
 
 
 @pytest.mark.parametrize(
@@ -754,9 +761,9 @@ def test_the_file_itself_is_checked(file_url: str) -> None:
 
 def test_a_check_tells_how_far_it_is(journal: Journal) -> None:
     journal.accept([an_event(str(n)) for n in range(120)], a_receipt())
-    told: list[tuple[int, int]] = []
-    journal.verify(lambda done, total: told.append((done, total)))
-    assert told == [(50, 120), (100, 120), (120, 120)]
+    answer: list[tuple[int, int]] = []
+    journal.verify(lambda done, total: answer.append((done, total)))
+    assert answer == [(50, 120), (100, 120), (120, 120)]
 
 
 def test_a_missing_body_is_reported(file_url: str) -> None:
@@ -948,7 +955,7 @@ def test_repeats_and_first_receipts_in_one_transaction_keep_apart(engine: sa.Eng
     journal = Journal(engine)
     assert [receipt.received_at for receipt in journal.receipts(1)] == [1, 2, 3]
     assert [receipt.received_at for receipt in journal.receipts(2)] == [3, 4, 6]
-    assert [found.position for found in journal.recall("r2", "")] == [2]
+    assert [item.position for item in journal.recall("r2", "")] == [2]
     document = journal.document(2)
     assert document is not None
     assert document.received_at == 3
@@ -959,7 +966,7 @@ def test_repeats_and_first_receipts_in_one_transaction_keep_apart(engine: sa.Eng
 
 def test_one_projector_works_at_a_time(server_url: str) -> None:
     with schema_on(server_url) as url:
-        one, other = Journal(open_database(url)), Journal(open_database(url))
+        first, other = Journal(open_database(url)), Journal(open_database(url))
         entered = threading.Event()
 
         def project() -> None:
@@ -967,13 +974,13 @@ def test_one_projector_works_at_a_time(server_url: str) -> None:
                 entered.set()
 
         with ThreadPoolExecutor(1) as pool:
-            with one.projecting():
+            with first.projecting():
                 waiting = pool.submit(project)
                 await_lock(url)
                 assert not entered.is_set()
             waiting.result(60)
         assert entered.is_set()
-        one.close()
+        first.close()
         other.close()
 
 
@@ -982,12 +989,12 @@ def test_a_projector_that_waits_too_long_gives_up(
 ) -> None:
     monkeypatch.setattr(transactions, "_LOCK_SECONDS", 0.05)
     with schema_on(server_url) as url:
-        one, other = Journal(open_database(url)), Journal(open_database(url))
-        with one.projecting(), pytest.raises(JournalUnavailable, match="another process"):
+        first, other = Journal(open_database(url)), Journal(open_database(url))
+        with first.projecting(), pytest.raises(JournalUnavailable, match="another process"):
             other.projecting().__enter__()
         with other.projecting():
             pass
-        one.close()
+        first.close()
         other.close()
 
 
@@ -1029,9 +1036,9 @@ def test_a_server_s_message_about_its_disk_is_told_plainly(server_url: str) -> N
 def test_the_doctor_asks_the_database(server_url: str) -> None:
     right, wrong = server_url, "postgresql://me:hunter2@127.0.0.1:1/db"
     for url, answers in ((right, True), (wrong, False)):
-        (found,) = _database(read_settings({"HEADWATER_DATABASE": url}))
-        assert found.right is answers
-        assert "hunter2" not in found.text
+        (result,) = _database(read_settings({"HEADWATER_DATABASE": url}))
+        assert result.right is answers
+        assert "hunter2" not in result.text
 
 
 # --- size ----------------------------------------------------------------------------------------
@@ -1233,8 +1240,8 @@ def test_the_summary_always_adds_up(steps: list[tuple[str, int, DocumentState]])
             assert count == len(changed)
             expected |= dict.fromkeys(changed, PENDING)
     summary = journal.summary()
-    found = list(expected.values())
-    assert summary == JournalSummary(len(found), *(found.count(state) for state in DocumentState))
+    result = list(expected.values())
+    assert summary == JournalSummary(len(result), *(result.count(state) for state in DocumentState))
     with engine.connect() as connection:
         stored = connection.execute(sa.select(sa.func.count()).select_from(documents)).scalar_one()
     assert stored == summary.received

@@ -68,14 +68,14 @@ def test_a_large_body_lies_in_the_store_and_a_small_one_in_the_database(
     kept: sa.Engine, store: S3Bodies
 ) -> None:
     journal = Journal(kept)
-    one, other = large("large"), small("small")
-    positions = journal.accept([one, other], a_receipt())
-    assert names_of(store) == {one.content_hash}
+    first, other = large("large"), small("small")
+    positions = journal.accept([first, other], a_receipt())
+    assert names_of(store) == {first.content_hash}
     rows = rows_of(kept)
-    assert rows[one.content_hash] == MARK
+    assert rows[first.content_hash] == MARK
     assert rows[other.content_hash] != MARK
-    assert [found.body for found in journal.documents(positions)] == [one.body, other.body]
-    assert journal.documents_of("large")[0].body == one.body
+    assert [document.body for document in journal.documents(positions)] == [first.body, other.body]
+    assert journal.documents_of("large")[0].body == first.body
     assert journal.verify() == ()
 
 
@@ -229,7 +229,7 @@ def test_a_store_that_is_away_is_asked_less_and_less_often_and_logged_once(
         (other,) = journal.accept([small("y")], a_receipt())
         journal.conclude((), [other])
     assert 24 <= failing.removals <= 32
-    warnings = [one for one in caplog.records if one.levelname == "WARNING"]
+    warnings = [record for record in caplog.records if record.levelname == "WARNING"]
     assert len(warnings) == 1
     assert "bodies of removed documents are still to be removed" in warnings[0].message
 
@@ -296,8 +296,8 @@ def test_a_removal_of_another_service_is_waited_for(engine: sa.Engine, failing: 
     removers[1].start()
     taken = other.accept([small("y")], a_receipt())
     gate.open()
-    for one in removers:
-        one.join()
+    for remover in removers:
+        remover.join()
     assert failing.removals == 1
     assert other.documents(taken)[0].body == small("y").body
     other_engine.dispose()
@@ -430,9 +430,9 @@ def test_a_journal_with_bodies_elsewhere_is_not_opened_without_the_setting(
 
 def copy(aws: Aws, source: S3Bodies, target: S3Bodies) -> None:
     for name in source.names(0):
-        found = source.get(name)
-        assert found is not None
-        target.put(name, found)
+        result = source.get(name)
+        assert result is not None
+        target.put(name, result)
 
 
 def test_a_backup_holds_the_bodies_and_comes_back_into_any_journal(

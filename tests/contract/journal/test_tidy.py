@@ -30,7 +30,7 @@ def filled(journal: Journal) -> list[int]:
     """Bodies that cannot be packed."""
     rng = random.Random(1)
     many = [a_submission(rng.randbytes(BODY // 2).hex()) for _ in range(BODIES)]
-    return [at for one in many for at in journal.accept([one], a_receipt())]
+    return [at for item in many for at in journal.accept([item], a_receipt())]
 
 
 def test_a_file_gives_pages_back_a_step_at_a_time_while_documents_come(tmp_path: Path) -> None:

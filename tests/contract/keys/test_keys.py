@@ -72,9 +72,9 @@ def test_a_key_may_name_other_scopes_once_it_is_allowed_to(keys: SqlKeys) -> Non
     keys.add(made.key)
     for any_scope in (True, False):
         keys.allow("jobs", any_scope=any_scope)
-        found = keys.find(made.text)
-        assert found is not None
-        assert found.any_scope is any_scope
+        result = keys.find(made.text)
+        assert result is not None
+        assert result.any_scope is any_scope
 
 
 def test_a_key_signs_until_it_is_revoked_if_it_was_made_to(keys: SqlKeys) -> None:
@@ -116,8 +116,8 @@ def test_another_process_sees_a_key_and_its_end_at_once(
     kind: str, request: pytest.FixtureRequest
 ) -> None:
     with empty_database(kind, request) as url:
-        one, other = open_database(url), open_database(url)
-        serving, console = SqlKeys(one), SqlKeys(other)
+        first, other = open_database(url), open_database(url)
+        serving, console = SqlKeys(first), SqlKeys(other)
         assert not serving.exist()
         made = a_key("jobs")
         console.add(made.key)
@@ -125,5 +125,5 @@ def test_another_process_sees_a_key_and_its_end_at_once(
         assert serving.find(made.text) == made.key
         console.revoke("jobs", 2_000)
         assert serving.find(made.text) is None
-        one.dispose()
+        first.dispose()
         other.dispose()

@@ -58,8 +58,8 @@ class Service:
 
 @pytest.fixture
 def url(server_url: str) -> Iterator[str]:
-    with schema_on(server_url) as found:
-        yield found
+    with schema_on(server_url) as result:
+        yield result
 
 
 TRUNCATED = f"TRUNCATE {', '.join('{schema}.' + table for table in metadata.tables)}"
@@ -109,22 +109,22 @@ def test_an_empty_journal_beside_the_catalogue_of_another_takes_nothing(
 
 def test_two_services_on_one_database_do_not_doubt_the_projection_of_the_other(url: str) -> None:
     graph = MemoryGraph()
-    one = Service(url, graph)
-    one.journal.accept(TROUBLE[:4], Receipt(0, "", "test", ""))
-    one.settle()
+    first = Service(url, graph)
+    first.journal.accept(TROUBLE[:4], Receipt(0, "", "test", ""))
+    first.settle()
     two = Service(url, graph)
     for document in TROUBLE[4:]:
         two.journal.accept([document], Receipt(0, "", "test", ""))
-        (one if document.content_hash < "8" else two).projector.notify()
-        one.settle()
+        (first if document.content_hash < "8" else two).projector.notify()
+        first.settle()
     two.settle()
-    assert (one.projector.rebuild_reason, two.projector.rebuild_reason) == (None, None)
-    number = one.journal.get_meta(GENERATION_KEY)
+    assert (first.projector.rebuild_reason, two.projector.rebuild_reason) == (None, None)
+    number = first.journal.get_meta(GENERATION_KEY)
     three = Service(url, graph)
     three.settle()
-    assert one.journal.get_meta(GENERATION_KEY) == number
+    assert first.journal.get_meta(GENERATION_KEY) == number
     assert three.elements() == elements_of(TROUBLE, stepwise=False)
-    for service in (one, two, three):
+    for service in (first, two, three):
         service.close()
 
 
@@ -160,25 +160,25 @@ def _waiting(database: sa.Engine) -> int:
 
 def test_when_one_service_makes_the_catalogue_anew_the_other_follows(url: str) -> None:
     graph = MemoryGraph()
-    one, two = Service(url, graph), Service(url, graph)
-    one.journal.accept(TROUBLE, Receipt(0, "", "test", ""))
-    one.settle()
+    first, two = Service(url, graph), Service(url, graph)
+    first.journal.accept(TROUBLE, Receipt(0, "", "test", ""))
+    first.settle()
     two.settle()
-    one.execute(DROPPED)
-    for service in (one, two):
+    first.execute(DROPPED)
+    for service in (first, two):
         service.projector.notify()
         with pytest.raises(Exception, match=r"does not answer|not exist|cannot be read"):
             service.generations.current.list_jobs(now=0)
-    for service in (one, two):
+    for service in (first, two):
         service.projector.notify()
         eventually(lambda: service.projector.state == "ready")  # noqa: B023 - asked at once
-    one.settle()
+    first.settle()
     two.settle()
-    for service in (one, two):  # the former one is dropped: whoever has not looked since, looks
+    for service in (first, two):  # the former one is dropped: whoever has not looked since, looks
         service.projector.notify()
         number = str(service.journal.get_meta(GENERATION_KEY))
         eventually(lambda: str(service.generations._number) == number)  # noqa: B023
         service.settle()
-    assert one.elements() == two.elements() == elements_of(TROUBLE, stepwise=False)
-    one.close()
+    assert first.elements() == two.elements() == elements_of(TROUBLE, stepwise=False)
+    first.close()
     two.close()

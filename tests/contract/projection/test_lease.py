@@ -41,12 +41,12 @@ PATIENCE_SECONDS = 30
 
 def documents_of(plans: Iterable[int], run: int) -> list[Submission]:
     """A plan document and an event of each."""
-    found = []
+    result = []
     for number in plans:
         body = a_plan(id=str(uuid.UUID(int=number + 1)), name=f"job {number}")
         ran = an_event(1_700_000_000_000 + run, planId=body["id"])
-        found += [submission(PLAN_KIND, body), submission(EVENT_KIND, ran)]
-    return found
+        result += [submission(PLAN_KIND, body), submission(EVENT_KIND, ran)]
+    return result
 
 
 @dataclass
@@ -121,28 +121,28 @@ def lease_of(process: Process) -> Lease:
 
 
 def test_a_lease_is_one_process_s_until_that_gives_it_up(shared: Shared) -> None:
-    one, other = lease_of(shared.first), lease_of(shared.second)
-    assert one.take()
-    assert one.take()
+    first, other = lease_of(shared.first), lease_of(shared.second)
+    assert first.take()
+    assert first.take()
     assert not other.take()
-    one.give_up()
+    first.give_up()
     assert other.take()
-    assert not one.take()
-    for each in (one, other):
+    assert not first.take()
+    for each in (first, other):
         each.give_up()
         each.give_up()
 
 
 def test_a_lease_whose_session_has_ended_is_another_s(shared: Shared) -> None:
-    one, other = lease_of(shared.first), lease_of(shared.second)
-    assert one.take()
+    first, other = lease_of(shared.first), lease_of(shared.second)
+    assert first.take()
     end_session_of_lease(shared.second.database)
     while not other.take():
         pass
     with pytest.raises(JournalUnavailable):
-        one.take()
-    assert not one.take()
-    one.give_up()
+        first.take()
+    assert not first.take()
+    first.give_up()
     other.give_up()
 
 
@@ -274,9 +274,11 @@ def test_a_rebuild_whose_process_was_killed_is_begun_again_by_another_at_once(
         pass
     assert shared.first.journal.summary().pending == 0
     expected = project(documents_of(range(MANY + 1), 0), stepwise=False, runs=NONE)
-    found = shared.first.generations.current.scan()
-    assert {one.id for one in shared.graph.scan()} == {one.id for one in expected.graph.scan()}
-    assert set(found) == set(expected.catalogue.scan())
+    result = shared.first.generations.current.scan()
+    assert {item.id for item in shared.graph.scan()} == {
+        entry.id for entry in expected.graph.scan()
+    }
+    assert set(result) == set(expected.catalogue.scan())
     expected.close()
 
 
@@ -311,9 +313,11 @@ def test_however_the_lease_changes_hands_the_projection_is_that_of_one_process(
             with suppress(JournalUnavailable):
                 process.look()
     expected = project(taken, stepwise=False, runs=NONE)
-    found = shared.first.generations.current.scan()
-    assert {one.id for one in shared.graph.scan()} == {one.id for one in expected.graph.scan()}
-    assert set(found) == set(expected.catalogue.scan())
+    result = shared.first.generations.current.scan()
+    assert {item.id for item in shared.graph.scan()} == {
+        entry.id for entry in expected.graph.scan()
+    }
+    assert set(result) == set(expected.catalogue.scan())
     expected.close()
 
 
@@ -329,7 +333,7 @@ def with_own_engine(url: str) -> Iterator[tuple[Process, ForgetfulGraph]]:
         pass
     journal = Journal(database)
     generations = Generations(database, journal)
-    graph = ForgetfulGraph(MemoryGraph(), lambda: [one.elements for one in generations.written])
+    graph = ForgetfulGraph(MemoryGraph(), lambda: [item.elements for item in generations.written])
     projector = Projector(journal, graph, generations, runs=NONE, keeps_database=claim.keep)
     yield Process(database, journal, generations, projector), graph
     projector.stop()
@@ -340,7 +344,7 @@ def with_own_engine(url: str) -> Iterator[tuple[Process, ForgetfulGraph]]:
 
 def swap_an_edge(graph: ForgetfulGraph, process: Process) -> None:
     """One edge for another between the same vertices, so that all numbers stay."""
-    edge = next(one for one in graph.scan() if isinstance(one, Edge))
+    edge = next(item for item in graph.scan() if isinstance(item, Edge))
     graph.remove([], [edge.id])
     write_facts(graph, process.generations.current, Facts(edges=(edge._replace(id="ed_other"),)))
 
@@ -364,8 +368,8 @@ def test_a_service_that_lost_its_database_to_another_one_writes_nothing_until_it
         first.projector.work_until(lambda: False)
         assert first.journal.summary().pending == 0
         kept = first.generations.current.elements.pages()
-        held = {one.id for page in kept for one in (*page.vertices, *page.edges)}
-        assert {one.id for one in graph.scan()} == held
+        held = {vertex.id for page in kept for vertex in (*page.vertices, *page.edges)}
+        assert {item.id for item in graph.scan()} == held
 
 
 # --- a service that starts while another one is busy ---------------------------------------------
@@ -427,7 +431,9 @@ def test_a_service_that_starts_while_another_one_fills_the_graph_is_not_ready_be
             first.journal.set_meta(CATALOGUE_KEY, FILLING)
         with first.journal.projecting():
             second.projector.start()
-            eventually(lambda: sum("waits for its turn" in one for one in caplog.messages) > 2)
+            eventually(
+                lambda: sum("waits for its turn" in message for message in caplog.messages) > 2
+            )
             assert second.projector.state == "rebuilding"
         eventually(lambda: second.projector.state == "ready")
         second.close()

@@ -54,8 +54,8 @@ def test_the_tested_version_is_the_newest_of_those_that_the_text_names() -> None
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 def test_the_version_of_a_client_is_where_its_line_says(client: Client) -> None:
-    found = version_in(client, (ROOT / client.source).read_text("utf-8"))
-    assert re.match(r"\d+\.\d+", found) or client.name == "dbt"
+    reply = version_in(client, (ROOT / client.source).read_text("utf-8"))
+    assert re.match(r"\d+\.\d+", reply) or client.name == "dbt"
     assert bool(client.tests) is not bool(client.why)
     assert all((ROOT / word).exists() for word in client.tests if word.startswith("tests/"))
 

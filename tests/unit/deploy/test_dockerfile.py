@@ -101,9 +101,9 @@ def test_a_build_gets_no_data_no_caches_and_nothing_installed(tmp_path: Path) ->
         place.touch()
     for name in ("README.md", "LICENSE", "pyproject.toml"):
         (tmp_path / name).touch()
-    found = {path.as_posix() for path in context_files(tmp_path)}
-    assert found >= set(inside)
-    assert not found & set(outside)
+    result = {path.as_posix() for path in context_files(tmp_path)}
+    assert result >= set(inside)
+    assert not result & set(outside)
 
 
 def test_a_build_gets_every_package_of_the_wheel() -> None:

@@ -95,13 +95,15 @@ def functions() -> Iterator[tuple[str, Callable[..., object]]]:
 
 def _required(function: Callable[..., object]) -> list[inspect.Parameter]:
     listed = inspect.signature(function).parameters.values()
-    return [one for one in listed if one.default is one.empty and one.kind is not one.VAR_KEYWORD]
+    return [
+        item for item in listed if item.default is item.empty and item.kind is not item.VAR_KEYWORD
+    ]
 
 
 def _is_told(function: Callable[..., object]) -> bool:
-    told = [str(one.annotation) for one in _required(function)]
-    return any(one in _GROWING for one in told) and all(
-        one in _GROWING or one in _FIXED for one in told
+    message = [str(item.annotation) for item in _required(function)]
+    return any(item in _GROWING for item in message) and all(
+        entry in _GROWING or entry in _FIXED for entry in message
     )
 
 
@@ -111,13 +113,13 @@ FUNCTIONS: Final = dict(functions())
 def _call(function: Callable[..., Any], unit: str, size: int) -> Callable[[], object]:
     given: list[Any] = []
     named: dict[str, Any] = {}
-    for one in _required(function):
-        kind = str(one.annotation)
+    for item in _required(function):
+        kind = str(item.annotation)
         build = _GROWING.get(kind)
         value = _FIXED[kind] if build is None else build(unit, size)
-        if one.kind is one.KEYWORD_ONLY:
-            named[one.name] = value
-        elif one.kind is one.VAR_POSITIONAL:
+        if item.kind is item.KEYWORD_ONLY:
+            named[item.name] = value
+        elif item.kind is item.VAR_POSITIONAL:
             given += value if isinstance(value, list) else [value]
         else:
             given.append(value)

@@ -79,7 +79,7 @@ def test_blank_and_indented_lines_without_end_take_no_second_look() -> None:
 
 
 def test_the_cause_of_a_failed_function_of_python_as_spark_reports_it() -> None:
-    (event,) = next(one for one in load("c_fail_udf") if one.kind == "event").document
+    (event,) = next(item for item in load("c_fail_udf") if item.kind == "event").document
     stored = shortened(event["error"])
     assert cause_line(stored) == "ZeroDivisionError: integer division or modulo by zero"
 

@@ -63,9 +63,9 @@ def test_any_text_comes_back_as_it_was(listed: list[dict[str, str]]) -> None:
 def test_any_value_comes_back_with_its_type(value: Any) -> None:
     edge = Edge("e", "feeds", "a", "b", properties({"value": value}))
     data = io.BytesIO(written(edge).encode())
-    (found,) = read_elements(Edge, data, "f", empty_strings=True)
-    assert found == edge
-    assert type(found.properties[0][1]) is type(value)
+    (result,) = read_elements(Edge, data, "f", empty_strings=True)
+    assert result == edge
+    assert type(result.properties[0][1]) is type(value)
 
 
 @given(st.lists(TEXT, min_size=1, max_size=4))

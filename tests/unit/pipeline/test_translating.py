@@ -56,8 +56,10 @@ def runs(count: int) -> list[Submission]:
 
 
 def forget(*submissions: Submission) -> Submission:
-    hashes = tuple(sorted(one.content_hash for one in submissions))
-    return command(Forget(tuple(sorted({one.subject_key for one in submissions})), hashes))
+    hashes = tuple(sorted(submission.content_hash for submission in submissions))
+    return command(
+        Forget(tuple(sorted({submission.subject_key for submission in submissions})), hashes)
+    )
 
 
 def prune(before: int, *, drop_bodies: bool = False) -> Submission:
@@ -81,8 +83,8 @@ def poison() -> list[Submission]:
 def journal_lines(submissions: Iterable[Submission]) -> tuple[SmallHeadwater, list[str]]:
     """A journal that holds these, nothing of them projected, and its backup."""
     headwater = small_headwater(NONE)
-    for one in submissions:
-        headwater.accept(one)
+    for submission in submissions:
+        headwater.accept(submission)
     lines = [line.decode() for line in dump(headwater.journal._engine, 1, lambda *_: None)]
     return headwater, lines
 
@@ -97,14 +99,18 @@ def ordered(lines: Iterable[Line]) -> list[Line]:
 def translated(lines: Sequence[str], batch_size: int = 5_000) -> list[Record]:
     read = list(read_lines(lines))
     in_force = read_commands_in_force(
-        (one.content_hash, one.body) for one in read if one.kind == "command"
+        (item.content_hash, item.body) for item in read if item.kind == "command"
     )
     return list(PartitionTranslation(in_force, batch_size).records(ordered(read)))
 
 
 def content(records: Iterable[Record]) -> tuple[list[Any], list[Row]]:
     """Elements and rows, each once, in the order of ``SmallHeadwater.elements``."""
-    kept = {(one.part, one.name, one.id): one for one in records if one.part in CONTENT_PARTS}
+    kept = {
+        (record.part, record.name, record.id): record
+        for record in records
+        if record.part in CONTENT_PARTS
+    }
     elements = [read_element(r.part, r.content) for r in kept.values() if r.part != ROWS]
     rows = [read_row(r.name, r.content) for r in kept.values() if r.part == ROWS]
     return sorted(elements, key=lambda e: e.id), sorted(rows, key=repr)
@@ -127,8 +133,8 @@ def check_equal(submissions: Sequence[Submission], batch_size: int = 5_000) -> l
 def test_a_doubtful_time_counts_from_the_first_receipt_as_in_the_service() -> None:
     """Also where an overlapping export has the document with a later receipt."""
     headwater = small_headwater(NONE)
-    for number, one in enumerate([plan(a_plan()), event(an_event(YEAR_9999)), *runs(2)]):
-        headwater.accept(one, received_at=START + number)
+    for number, first in enumerate([plan(a_plan()), event(an_event(YEAR_9999)), *runs(2)]):
+        headwater.accept(first, received_at=START + number)
     headwater.project()
     lines = [line.decode() for line in dump(headwater.journal._engine, 1, lambda *_: None)]
     elements, rows = headwater.elements()
@@ -142,7 +148,7 @@ def test_a_doubtful_time_counts_from_the_first_receipt_as_in_the_service() -> No
 
 
 def set_aside(records: Iterable[Record]) -> list[dict[str, Any]]:
-    return [json.loads(one.content) for one in records if one.part == SET_ASIDE]
+    return [json.loads(record.content) for record in records if record.part == SET_ASIDE]
 
 
 TROUBLES: dict[str, list[Submission]] = {
@@ -187,11 +193,11 @@ def test_any_part_of_it_in_any_order_comes_out_the_same(data: st.DataObject) -> 
 def test_a_poisoned_plan_is_listed_with_its_reason_and_takes_nobody_with_it() -> None:
     for batch_size in (1, 5_000):
         records = check_equal([*TROUBLE, *poison()], batch_size)
-        failed = [one for one in set_aside(records) if one["state"] == "failed"]
-        assert {one["planId"] for one in failed} == {poison()[0].subject_key}
-        assert sum(one["documents"] for one in failed) == 1
-        assert all("expected" in one["reason"] for one in failed)
-        counts, states = sum_counts(one.content for one in records if one.part == COUNTS)
+        failed = [value for value in set_aside(records) if value["state"] == "failed"]
+        assert {entry["planId"] for entry in failed} == {poison()[0].subject_key}
+        assert sum(item["documents"] for item in failed) == 1
+        assert all("expected" in element["reason"] for element in failed)
+        counts, states = sum_counts(record.content for record in records if record.part == COUNTS)
         assert states["failed"] == 1
         assert counts["documents"] == len(TROUBLE) + 4
 
@@ -223,7 +229,7 @@ def test_overlapping_exports_count_each_document_once() -> None:
     headwater.close()
     once, twice = translated(lines[1:-1]), translated([*lines[1:-1], *lines[1:-1]])
     assert content(once) == content(twice)
-    counts, _ = sum_counts(one.content for one in twice if one.part == COUNTS)
+    counts, _ = sum_counts(item.content for item in twice if item.part == COUNTS)
     assert counts["documents"] == len(TROUBLE)
     assert counts["lines"] == 2 * len(TROUBLE)
 
@@ -235,7 +241,7 @@ def test_a_line_that_cannot_be_read_is_listed_and_spoils_nothing() -> None:
     assert broken != lines[3]
     noise = ["not json\n", "[]\n", '{"position": 7}\n', '{"other": 1}\n', "\n", broken]
     records = translated([*lines, *noise])
-    reasons = [one["reason"] for one in set_aside(records) if one["state"] == "refused"]
+    reasons = [item["reason"] for item in set_aside(records) if item["state"] == "refused"]
     assert len(reasons) == 5
     assert any("another hash" in reason for reason in reasons)
     assert content(records) == content(translated(lines))
@@ -272,15 +278,15 @@ def test_damaged_documents_of_the_journal_are_set_aside_as_the_service_does(
         translation = PartitionTranslation(read_commands_in_force(()), batch_size)
         records = list(translation.records(ordered(lines)))
         assert content(records) == (list(elements), list(kept))
-        found = [one for one in set_aside(records) if one["state"] == "failed"]
-        assert sorted(at for one in found for at in one["positions"]) == sorted(
-            one.position for one in failed
+        result = [element for element in set_aside(records) if element["state"] == "failed"]
+        assert sorted(at for item in result for at in item["positions"]) == sorted(
+            entry.position for entry in failed
         )
-        reasons = {one["reason"] for one in found}
+        reasons = {value["reason"] for value in result}
         assert all("body is damaged: it cannot be inflated" in reason for reason in reasons), (
             reasons
         )
-        counts, _ = sum_counts(one.content for one in records if one.part == COUNTS)
+        counts, _ = sum_counts(record.content for record in records if record.part == COUNTS)
         assert problems_of(counts) == ()
 
 
@@ -288,10 +294,10 @@ def test_a_backup_that_is_cut_off_is_a_problem() -> None:
     headwater, lines = journal_lines(TROUBLE)
     headwater.close()
     for cut, said in ((lines[:-1], "cut off"), ([lines[0], *lines[4:]], "list 12 documents")):
-        counts, _ = sum_counts(one.content for one in translated(cut) if one.part == COUNTS)
+        counts, _ = sum_counts(item.content for item in translated(cut) if item.part == COUNTS)
         (problem,) = problems_of(counts)
         assert said in problem
-    counts, _ = sum_counts(one.content for one in translated(lines) if one.part == COUNTS)
+    counts, _ = sum_counts(item.content for item in translated(lines) if item.part == COUNTS)
     assert problems_of(counts) == ()
 
 
@@ -299,10 +305,10 @@ def test_an_export_is_read_as_the_backup_of_the_same_journal() -> None:
     from api.console.journal import export_line
 
     headwater, lines = journal_lines([*TROUBLE, *ALL_CAPTURED, forget(*TROUBLE[:2])])
-    found = [
+    result = [
         headwater.journal.document(at) for at in range(1, headwater.journal.summary().received + 1)
     ]
-    export = [json.dumps(export_line(one), ensure_ascii=False) for one in found if one]
+    export = [json.dumps(export_line(item), ensure_ascii=False) for item in result if item]
     headwater.close()
     backup = [line for line in read_lines(lines) if line.part == DOCUMENT]
     assert list(read_lines(export)) == backup
@@ -337,5 +343,5 @@ def test_a_repeated_fact_is_written_once_by_a_partition() -> None:
     headwater, lines = journal_lines([plan(a_plan()), *runs(20)])
     headwater.close()
     records = translated(lines, batch_size=1)
-    ids = [(one.part, one.id) for one in records if one.part in CONTENT_PARTS]
+    ids = [(record.part, record.id) for record in records if record.part in CONTENT_PARTS]
     assert len(ids) == len(set(ids))

@@ -375,13 +375,13 @@ def test_sessions_that_end_together_are_one_warning_each_of_the_wait_and_of_the_
 
 
 def test_a_listener_is_equal_to_itself_alone() -> None:
-    one, other = (QueryListener(lambda *_, **__: [], None) for _ in range(2))  # type: ignore[arg-type]
+    first, other = (QueryListener(lambda *_, **__: [], None) for _ in range(2))  # type: ignore[arg-type]
 
-    assert one.equals(one)
-    assert not one.equals(other)
-    assert 0 <= one.hashCode() < 2**31
-    assert one.toString() == "HeadwaterListener"
-    assert one.Java.implements == ["org.apache.spark.sql.util.QueryExecutionListener"]
+    assert first.equals(first)
+    assert not first.equals(other)
+    assert 0 <= first.hashCode() < 2**31
+    assert first.toString() == "HeadwaterListener"
+    assert first.Java.implements == ["org.apache.spark.sql.util.QueryExecutionListener"]
 
 
 # --- where documents go ------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from spark_agent_config.configuration import (
 
 URL = "https://lineage.example.org"
 EVERY_FORM = [(client, form) for client in CLIENT_FORMS for form in CLIENT_FORMS[client]]
-OF_SPARK = [one for one in EVERY_FORM if one[0].startswith(("openlineage", "glue", "emr"))]
+OF_SPARK = [item for item in EVERY_FORM if item[0].startswith(("openlineage", "glue", "emr"))]
 
 
 @pytest.mark.parametrize(("client", "form"), EVERY_FORM)

@@ -67,16 +67,16 @@ def read(folder: Path = FOLDER) -> list[Block]:
 def blocks(text: str, file: str = "main.tf") -> list[Block]:
     """Every resource, data source, variable and output of one file."""
     parsed = hcl2.loads(text)
-    found = []
+    result = []
     for kind in ("resource", "data"):
-        for one in parsed.get(kind, ()):
-            for kind_of_thing, named in _named(one):
+        for item in parsed.get(kind, ()):
+            for kind_of_thing, named in _named(item):
                 for name, body in _named(named):
-                    found.append(Block(file, kind, kind_of_thing, name, body))
+                    result.append(Block(file, kind, kind_of_thing, name, body))
     for kind in ("variable", "output"):
-        for one in parsed.get(kind, ()):
-            found += [Block(file, kind, "", name, body) for name, body in _named(one)]
-    return found
+        for item in parsed.get(kind, ()):
+            result += [Block(file, kind, "", name, body) for name, body in _named(item)]
+    return result
 
 
 def local_values(path: Path) -> dict[str, Any]:
@@ -107,15 +107,15 @@ def plain(value: Any) -> Any:
 
 def within(body: Any, name: str) -> list[Any]:
     """The blocks called ``name`` anywhere inside."""
-    found = []
+    result = []
     if isinstance(body, dict):
-        found += [value for key, value in body.items() if key.strip('"') == name]
+        result += [value for key, value in body.items() if key.strip('"') == name]
         for value in body.values():
-            found += within(value, name)
+            result += within(value, name)
     elif isinstance(body, list):
         for value in body:
-            found += within(value, name)
-    return found
+            result += within(value, name)
+    return result
 
 
 def policies(block: Block) -> list[str]:
@@ -140,4 +140,4 @@ def statements(policy: str) -> list[Statement]:
 
 
 def _texts(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
-    return tuple(one for given in pattern.findall(text) for one in _TEXT.findall(given))
+    return tuple(item for given in pattern.findall(text) for item in _TEXT.findall(given))

@@ -186,7 +186,7 @@ def guarded_doors(blocks: Sequence[Block]) -> list[str]:
         elif block.type == "aws_cloudfront_distribution":
             if not block.body.get("web_acl_id"):
                 faults.append(f"{block.place} has no firewall")
-            if {plain(one) for one in within(block.body, "viewer_protocol_policy")} != {
+            if {plain(item) for item in within(block.body, "viewer_protocol_policy")} != {
                 "https-only"
             }:
                 faults.append(f"{block.place} speaks without TLS")
@@ -261,7 +261,7 @@ def named_resources(blocks: Sequence[Block]) -> list[str]:
     for block in _resources(blocks):
         of_itself = block.type in KEY_POLICIES  # in a key's policy * is the key
         of_network = block.type == "aws_vpc_endpoint"  # its conditions are the bound
-        for statement in (one for policy in policies(block) for one in statements(policy)):
+        for statement in (item for policy in policies(block) for item in statements(policy)):
             if statement.effect != "Allow" or (of_network and statement.has_condition):
                 continue
             bound = [action for action in statement.actions if not UNBOUND.fullmatch(action)]
@@ -335,7 +335,7 @@ def _resources(blocks: Iterable[Block]) -> list[Block]:
 
 
 def _parameters(block: Block, kind: str, name: str, value: str) -> dict[str, str]:
-    return {plain(one[name]): plain(one[value]) for one in block.body.get(kind, ())}
+    return {plain(item[name]): plain(item[value]) for item in block.body.get(kind, ())}
 
 
 def _is_of(block: Block, bucket: Block) -> bool:

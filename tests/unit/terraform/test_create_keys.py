@@ -54,9 +54,9 @@ def wanted(*keys: dict[str, Any]) -> str:
 def test_a_key_is_put_where_it_belongs_and_not_printed(
     secrets: Secrets, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one = {"name": "admin", "roles": ["admin"], "scope": "", "secret": "arn:a"}
+    first = {"name": "admin", "roles": ["admin"], "scope": "", "secret": "arn:a"}
     two = {"name": "team", "roles": ["producer", "reader"], "scope": "4444", "secret": "arn:b"}
-    monkeypatch.setenv("KEYS_TO_CREATE", wanted(one, two))
+    monkeypatch.setenv("KEYS_TO_CREATE", wanted(first, two))
     load_script(SCRIPT).main()
     assert secrets.put["arn:a"].startswith("hw_keys-create-admin-2")
     assert secrets.put["arn:a"].endswith("---role-admin")
@@ -68,8 +68,8 @@ def test_a_command_that_fails_ends_the_task(
     secrets: Secrets, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "headwater").write_text("#!/bin/sh\nexit 2\n", encoding="utf-8")
-    one = {"name": "admin", "roles": ["admin"], "scope": "", "secret": "arn:a"}
-    monkeypatch.setenv("KEYS_TO_CREATE", wanted(one))
+    first = {"name": "admin", "roles": ["admin"], "scope": "", "secret": "arn:a"}
+    monkeypatch.setenv("KEYS_TO_CREATE", wanted(first))
     with pytest.raises(subprocess.CalledProcessError):
         load_script(SCRIPT).main()
     assert secrets.put == {}

@@ -90,10 +90,10 @@ def test_the_jobs_run_by_their_script_and_report(
             arguments += [f"--{name}", place]
         script.main(arguments)
     assert SparkSession.getActiveSession() is None
-    told = [json.loads(line) for line in (tmp_path / "lineage.ndjson").read_text().splitlines()]
+    answer = [json.loads(line) for line in (tmp_path / "lineage.ndjson").read_text().splitlines()]
     outputs = [
         line["body"]["operations"]["write"]["outputSource"]
-        for line in told
+        for line in answer
         if line["kind"] == "plan"
     ]
     assert outputs == [f"file:{tmp_path}/curated/employees", f"file:{tmp_path}/aggregated/managers"]

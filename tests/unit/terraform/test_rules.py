@@ -238,13 +238,13 @@ def test_an_action_that_knows_no_resource_may_name_all(action: str) -> None:
 
 def test_no_action_with_a_star_hides_outside_of_a_policy() -> None:
     """Actions may stand in a local, too, where no policy is read."""
-    found = {
+    result = {
         literal
         for path in files()
         for literal in re.findall(r'"([a-z0-9-]+:[A-Za-z]*\*)"', path.read_text("utf-8"))
     }
     # Refusals of requests without TLS, the administrator of a key, and an event of S3.
-    assert found == {"s3:*", "sqs:*", "kms:*"}
+    assert result == {"s3:*", "sqs:*", "kms:*"}
 
 
 def test_no_task_starts_open_to_everyone() -> None:
@@ -262,9 +262,9 @@ def test_the_longest_name_of_a_deployment_fits_every_bucket() -> None:
     """S3 takes 63 characters: 20 of the name, 12 of the account, 14 of the region, and its own."""
     text = "".join(path.read_text("utf-8") for path in files())
     pattern = r'bucket\s*= "\$\{var\.name\}-(.+)-\$\{local\.account\}-\$\{local\.region\}"'
-    own = [re.sub(r"\$\{each\.key\}", "aggregated", one) for one in re.findall(pattern, text)]
+    own = [re.sub(r"\$\{each\.key\}", "aggregated", item) for item in re.findall(pattern, text)]
     assert len(own) == 3
-    assert [one for one in own if 20 + 12 + 14 + 3 + len(one) > 63] == []
+    assert [item for item in own if 20 + 12 + 14 + 3 + len(item) > 63] == []
 
 
 def test_an_exception_for_a_scanner_has_its_reason() -> None:

@@ -30,14 +30,14 @@ PLACES = {
 
 def shared() -> dict[str, str]:
     """``local.settings`` of the root module, with the values of other modules filled in."""
-    found = {}
+    result = {}
     for name, value in local_values(FOLDER / "settings.tf")["settings"].items():
         text = str(plain(value))
         for place, filled in PLACES.items():
             text = text.replace(place, filled)
         assert "${" not in text, text
-        found[name] = text
-    return found
+        result[name] = text
+    return result
 
 
 def names_given(function: str) -> set[str]:
@@ -64,9 +64,9 @@ def test_the_service_reads_the_shared_settings() -> None:
 
 def test_a_task_is_given_settings_of_the_service() -> None:
     text = (FOLDER / "modules/service/tasks.tf").read_text("utf-8")
-    told = set(re.findall(r"HEADWATER_[A-Z_]+", text))
-    assert told <= {row.variable for row in ROWS}
-    assert "HEADWATER_HOST" in told
+    answer = set(re.findall(r"HEADWATER_[A-Z_]+", text))
+    assert answer <= {row.variable for row in ROWS}
+    assert "HEADWATER_HOST" in answer
 
 
 @pytest.mark.parametrize("function", FUNCTIONS["functions"])

@@ -60,8 +60,8 @@ def test_an_influence_is_no_source() -> None:
 
 def test_a_union_takes_each_column_from_all_branches_by_place() -> None:
     other = relation((5, "number"), (6, "wage"), (7, "unit"))
-    found = sources(node("Union", STAFF, other))
-    assert found == {"id": {"id", "number"}, "pay": {"pay", "wage"}, "dept": {"dept", "unit"}}
+    result = sources(node("Union", STAFF, other))
+    assert result == {"id": {"id", "number"}, "pay": {"pay", "wage"}, "dept": {"dept", "unit"}}
 
 
 def test_a_reference_to_a_cte_has_the_columns_of_its_definition_under_other_ids() -> None:
@@ -87,8 +87,8 @@ def test_an_expand_has_its_inputs_and_a_number_without_a_source(projections: str
     output = [attribute(31, "id"), attribute(32, "pay"), attribute(33, "dept"),
               attribute(34, "spark_grouping_id")]  # fmt: skip
     rows = None if projections is None else [row, [*row[:2], attribute(3, "dept"), row[3]]]
-    found = sources(node("Expand", STAFF, projections=rows, output=output))
-    assert found == {"id": {"id"}, "pay": {"pay"}, "dept": {"dept"}, "spark_grouping_id": set()}
+    result = sources(node("Expand", STAFF, projections=rows, output=output))
+    assert result == {"id": {"id"}, "pay": {"pay"}, "dept": {"dept"}, "spark_grouping_id": set()}
 
 
 @pytest.mark.parametrize("plan", [node("MapInPandas", STAFF), node("LogicalRDD", output=[])])

@@ -33,7 +33,7 @@ def year(seed: int = 1, jobs: int = 100, rhythms: str = QUICK) -> Year:
 
 
 def sent(of: Year, runs: int) -> list[Document]:
-    return [one for number in range(runs) for one in documents(of, number)]
+    return [document for number in range(runs) for document in documents(of, number)]
 
 
 # --- the runs ------------------------------------------------------------------------------------
@@ -45,19 +45,21 @@ def test_the_same_seed_gives_the_same_documents_in_another_process_too() -> None
 
 def test_another_seed_gives_other_documents() -> None:
     first, other = sent(year(1), 50), sent(year(2), 50)
-    assert {one.key for one in first}.isdisjoint(one.key for one in other if one.key[0] == "run")
+    assert {item.key for item in first}.isdisjoint(
+        entry.key for entry in other if entry.key[0] == "run"
+    )
 
 
 def test_runs_come_in_the_order_of_their_hours_and_each_job_in_its_rhythm() -> None:
     runs = list(islice(year(), 5_000))
-    assert [one.hour for one in runs] == sorted(one.hour for one in runs)
-    assert all(one == year().run(number) for number, one in list(enumerate(runs))[::997])
+    assert [item.hour for item in runs] == sorted(run.hour for run in runs)
+    assert all(item == year().run(number) for number, item in list(enumerate(runs))[::997])
     of_jobs: dict[int, list[int]] = {}
-    for one in runs:
-        of_jobs.setdefault(one.job, []).append(one.hour)
+    for entry in runs:
+        of_jobs.setdefault(entry.job, []).append(entry.hour)
     assert len(of_jobs) == 100
     gaps = {job: {b - a for a, b in pairwise(h)} for job, h in of_jobs.items()}
-    assert Counter(gap for found in gaps.values() for gap in found) == {1: 50, 24: 50}
+    assert Counter(gap for item in gaps.values() for gap in item) == {1: 50, 24: 50}
 
 
 @given(st.integers(1, 200), st.integers(0, 3), st.integers(0, 5))
@@ -66,16 +68,18 @@ def test_every_job_runs_once_a_period(jobs: int, seed: int, cycle: int) -> None:
     often, seldom = deal(jobs, of.rhythms)
     length = 3 * often + 2 * seldom
     runs = [of.run(number) for number in range(cycle * length, (cycle + 1) * length)]
-    counted = Counter(one.job for one in runs)
+    counted = Counter(run.job for run in runs)
     assert set(counted) == set(range(jobs))
     assert Counter(counted.values()) == Counter({3: often, 2: seldom})
-    assert all(12 * cycle <= one.hour < 12 * (cycle + 1) for one in runs)
+    assert all(12 * cycle <= run.hour < 12 * (cycle + 1) for run in runs)
 
 
 def test_a_year_of_the_default_is_a_million_runs() -> None:
     runs = sum(
-        HOURS_A_YEAR // one.hours * jobs
-        for one, jobs in zip(read_rhythms(DEFAULT), deal(5_000, read_rhythms(DEFAULT)), strict=True)
+        HOURS_A_YEAR // item.hours * jobs
+        for item, jobs in zip(
+            read_rhythms(DEFAULT), deal(5_000, read_rhythms(DEFAULT)), strict=True
+        )
     )
     assert 1_000_000 <= runs <= 1_100_000
 
@@ -98,31 +102,34 @@ def test_a_rhythm_may_be_any_number_of_hours() -> None:
 
 def test_a_year_has_every_kind_of_event() -> None:
     of = year(jobs=60, rhythms="weekly=1")
-    found = sent(of, 60 * 52)
-    ends = Counter(one.key[2] for one in found if one.key[0] == "run")
-    events = [json.loads(one.body)[0] for one in found if one.key[0] == "event"]
+    result = sent(of, 60 * 52)
+    ends = Counter(item.key[2] for item in result if item.key[0] == "run")
+    events = [json.loads(item.body)[0] for item in result if item.key[0] == "event"]
     assert ends["COMPLETE"] > 20 * ends["FAIL"] > 0
-    assert any("error" in one for one in events)
-    assert b'"RENAME"' in b"".join(one.body for one in found if one.key[0] == "run")
-    assert b'"OVERWRITE"' in b"".join(one.body for one in found)
-    assert {b'"append": true' in one.body for one in found if one.key[0] == "plan"} == {True, False}
-    assert b'"added_1"' in b"".join(one.body for one in found)
-    both = {e["extra"]["appId"] for e in events} & set(applications(found))
+    assert any("error" in event for event in events)
+    assert b'"RENAME"' in b"".join(item.body for item in result if item.key[0] == "run")
+    assert b'"OVERWRITE"' in b"".join(item.body for item in result)
+    assert {b'"append": true' in item.body for item in result if item.key[0] == "plan"} == {
+        True,
+        False,
+    }
+    assert b'"added_1"' in b"".join(item.body for item in result)
+    both = {e["extra"]["appId"] for e in events} & set(applications(result))
     assert both, "some writes are told by two agents, of one application"
 
 
 def applications(found: list[Document]) -> list[str]:
-    facets = [json.loads(one.body)["run"]["facets"] for one in found if one.key[0] == "run"]
+    facets = [json.loads(item.body)["run"]["facets"] for item in found if item.key[0] == "run"]
     return [
-        one["spark_applicationDetails"]["applicationId"]
-        for one in facets
-        if "spark_applicationDetails" in one
+        facet["spark_applicationDetails"]["applicationId"]
+        for facet in facets
+        if "spark_applicationDetails" in facet
     ]
 
 
 def test_a_plan_is_sent_again_until_something_changes() -> None:
     of = year(jobs=40, rhythms="daily=1")
-    plans = {one.key: one.body for one in sent(of, 40 * 200) if one.key[0] == "plan"}
+    plans = {item.key: item.body for item in sent(of, 40 * 200) if item.key[0] == "plan"}
     jobs = Counter(json.loads(body)["name"] for body in plans.values())
     assert Counter(jobs.values())[1] > len(jobs) / 2
     assert max(jobs.values()) > 1
@@ -143,21 +150,21 @@ def test_readers_of_a_renamed_table_read_its_new_name() -> None:
 
 def test_a_document_missing_from_the_journal_is_found() -> None:
     of = year()
-    lines = [line(one) for one in sent(of, 30)]
+    lines = [line(item) for item in sent(of, 30)]
     assert list(find_lost(of, 30, lines)) == []
     gone = sent(of, 30)[7].key
-    assert list(find_lost(of, 30, [one for one in lines if key_of(json.loads(one)) != gone])) == [
-        gone
-    ]
+    assert list(
+        find_lost(of, 30, [item for item in lines if key_of(json.loads(item)) != gone])
+    ) == [gone]
 
 
 def line(document: Document) -> bytes:
     """As the journal exports it."""
     body: Any = json.loads(document.body)
     kind = {"plan": "plan", "event": "event"}.get(document.key[0], "openlineage-run")
-    found = body[0] if isinstance(body, list) else body
+    result = body[0] if isinstance(body, list) else body
     plan_id = document.key[1]
-    return json.dumps({"kind": kind, "planId": plan_id, "body": found}).encode()
+    return json.dumps({"kind": kind, "planId": plan_id, "body": result}).encode()
 
 
 # --- samples, curves, picture, table -------------------------------------------------------------
@@ -180,9 +187,9 @@ def test_a_state_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 
 def test_the_table_compares_the_last_sample_with_the_first() -> None:
     later = replace(SAMPLE, runs=20, service_cpu=3.0)
-    told = as_table(panels([SAMPLE, later]))
-    assert "| service (CPU, ms a run) | 2 | 3 | 1.50 |" in told
-    assert "heap" not in told, "a size that was never measured has no line"
+    answer = as_table(panels([SAMPLE, later]))
+    assert "| service (CPU, ms a run) | 2 | 3 | 1.50 |" in answer
+    assert "heap" not in answer, "a size that was never measured has no line"
     assert as_table(panels([])) == "nothing is measured yet\n"
 
 

@@ -34,12 +34,12 @@ def test_a_line_has_medians_and_the_ratios_of_each_round() -> None:
 
 
 def test_the_last_line_is_the_sum_of_each_round() -> None:
-    found = lines([*samples("q1", (1.0, 1.5, 1.0)), *samples("q2", (3.0, 3.5, 3.0))])
+    result = lines([*samples("q1", (1.0, 1.5, 1.0)), *samples("q2", (3.0, 3.5, 3.0))])
 
-    assert [line.query for line in found] == ["q1", "q2", TOTAL]
-    assert (found[-1].wall_off, found[-1].wall_on, found[-1].sent) == (4000, 5000, 2000)
-    assert "the listener's own CPU: 20 ms a query, sent: 1,000 bytes a query" in table(found)
-    assert as_json(found)[2]["wall_ratio"] == [1.25, 1.25, 1.25]
+    assert [line.query for line in result] == ["q1", "q2", TOTAL]
+    assert (result[-1].wall_off, result[-1].wall_on, result[-1].sent) == (4000, 5000, 2000)
+    assert "the listener's own CPU: 20 ms a query, sent: 1,000 bytes a query" in table(result)
+    assert as_json(result)[2]["wall_ratio"] == [1.25, 1.25, 1.25]
 
 
 def test_the_median_of_the_queries_is_told_in_milliseconds_and_percent() -> None:
@@ -60,11 +60,11 @@ def test_the_cpu_time_of_a_process_is_found_with_that_of_its_children() -> None:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, **pipes) as process:  # type: ignore[call-overload]
         process.stdout.readline()
-        while len(found := tree(process.pid)) < 2:
+        while len(result := tree(process.pid)) < 2:
             assert process.poll() is None
-        assert found[0] == process.pid
-        assert found[1] in tree(os.getpid())
+        assert result[0] == process.pid
+        assert result[1] in tree(os.getpid())
         assert process.pid not in tree(os.getpid(), without=[process.pid])
-        assert cpu_of(*found) >= 0
+        assert cpu_of(*result) >= 0
         process.communicate(b"\n")
     assert cpu_of(process.pid) == 0

@@ -81,8 +81,8 @@ RICH_EDGES = [direct("id", 0), direct("pay", 1), influence("pay")]
 
 
 def test_leaves_go_through_structs_and_arrays() -> None:
-    found = list(leaves(Table("t", {"a": "int", "items": ITEMS}, ())))
-    assert found == [
+    result = list(leaves(Table("t", {"a": "int", "items": ITEMS}, ())))
+    assert result == [
         (Leaf("t", "a"), "int"),
         (Leaf("t", "items", ("sku",)), "string"),
         (Leaf("t", "items", ("price",)), "double"),
@@ -152,10 +152,10 @@ def test_a_job_names_the_columns_that_are_changed() -> None:
 def test_rows_become_sql_that_keeps_types_and_quotes() -> None:
     assert literal("it's \\") == "'it\\'s \\\\'"
     assert literal([{"a": 1.5, "b": None}]) == "array(named_struct('a', 1.5D, 'b', NULL))"
-    one = Table(
+    first = Table(
         "t", {"d": "date", "items": ITEMS}, ({"d": datetime.date(2024, 1, 2), "items": []},)
     )
-    assert select(one) == (
+    assert select(first) == (
         "SELECT CAST(`d` AS date) AS `d`, CAST(`items` AS array<struct<sku: string, price: "
         "double>>) AS `items` FROM VALUES (DATE '2024-01-02', array()) AS v(`d`, `items`)"
     )
@@ -208,53 +208,53 @@ def words(found: Measured) -> dict[tuple[str, int, str], str]:
 
 
 def test_true_edges_are_confirmed_and_explain_every_movement() -> None:
-    found = measure(RICH, job("id"), RICH_EDGES, seeds=2)
-    assert set(words(found).values()) == {CONFIRMED}
-    assert found.judgement.missing == ()
-    assert found.judgement.explained
+    result = measure(RICH, job("id"), RICH_EDGES, seeds=2)
+    assert set(words(result).values()) == {CONFIRMED}
+    assert result.judgement.missing == ()
+    assert result.judgement.explained
 
 
 def test_a_lost_direct_edge_is_missing_though_an_influence_is_there() -> None:
-    found = measure(RICH, job("id"), [direct("id", 0), influence("pay")], seeds=2)
-    assert [(p.source.column, p.output, p.arrived) for p in found.judgement.missing] == [
+    result = measure(RICH, job("id"), [direct("id", 0), influence("pay")], seeds=2)
+    assert [(p.source.column, p.output, p.arrived) for p in result.judgement.missing] == [
         ("pay", 1, True)
     ]
 
 
 def test_a_lost_influence_is_missing() -> None:
-    found = measure(RICH, job("id"), RICH_EDGES[:2], seeds=2)
-    assert ("pay", ROWS) in {(p.source.column, p.output) for p in found.judgement.missing}
+    result = measure(RICH, job("id"), RICH_EDGES[:2], seeds=2)
+    assert ("pay", ROWS) in {(p.source.column, p.output) for p in result.judgement.missing}
 
 
 def test_an_edge_that_moves_nothing_is_untested() -> None:
-    found = measure(RICH, job("id"), [*RICH_EDGES, direct("unit", 1, "TRANSFORMATION")], seeds=2)
-    assert words(found)["unit", 1, "TRANSFORMATION"] == UNTESTED
+    result = measure(RICH, job("id"), [*RICH_EDGES, direct("unit", 1, "TRANSFORMATION")], seeds=2)
+    assert words(result)["unit", 1, "TRANSFORMATION"] == UNTESTED
 
 
 def test_an_identity_is_refuted_by_a_value_that_its_source_never_held() -> None:
     doubled = Formula(("id", "twice"), lambda rows: [(r["id"], (r["pay"] or 0) * 2) for r in rows])
-    found = measure(doubled, job("id"), [direct("id", 0), direct("pay", 1)], seeds=2)
-    assert words(found)["pay", 1, "IDENTITY"] == REFUTED
+    result = measure(doubled, job("id"), [direct("id", 0), direct("pay", 1)], seeds=2)
+    assert words(result)["pay", 1, "IDENTITY"] == REFUTED
 
 
 def test_an_indirect_edge_is_refuted_when_the_value_itself_arrives() -> None:
     edge = Edge(Leaf("people", "pay"), 1, "INDIRECT", "CONDITIONAL")
-    found = measure(RICH, job("id"), [direct("id", 0), edge, influence("pay")], seeds=2)
-    assert words(found)["pay", 1, "CONDITIONAL"] == REFUTED
+    result = measure(RICH, job("id"), [direct("id", 0), edge, influence("pay")], seeds=2)
+    assert words(result)["pay", 1, "CONDITIONAL"] == REFUTED
 
 
 def test_ids_dealt_out_anew_do_not_make_other_columns_move() -> None:
     everyone = Formula(("id", "pay"), lambda rows: [(r["id"], r["pay"]) for r in rows])
-    found = measure(everyone, job("id"), [direct("id", 0), direct("pay", 1)], seeds=2)
-    assert found.judgement.missing == ()
+    result = measure(everyone, job("id"), [direct("id", 0), direct("pay", 1)], seeds=2)
+    assert result.judgement.missing == ()
 
 
 def test_an_order_confirms_an_influence() -> None:
     ordered = Formula(
         ("id",), lambda rows: [(r["id"],) for r in sorted(rows, key=lambda r: r["pay"] or 0)]
     )
-    found = measure(ordered, job("id"), [direct("id", 0), influence("pay", "SORT")], seeds=2)
-    assert words(found)["pay", ROWS, "SORT"] == CONFIRMED
+    result = measure(ordered, job("id"), [direct("id", 0), influence("pay", "SORT")], seeds=2)
+    assert words(result)["pay", ROWS, "SORT"] == CONFIRMED
 
 
 def test_an_edge_of_a_field_covers_the_whole_and_not_its_neighbour() -> None:
@@ -277,21 +277,21 @@ def test_a_job_that_says_nothing_is_refused(rows: list[Any] | None) -> None:
 
 
 def test_the_report_counts_and_names_the_faults() -> None:
-    found = measure(
+    result = measure(
         RICH, job("id"), [direct("id", 0), influence("pay"), direct("unit", 1)], seeds=2
     )
-    text = table([found])
+    text = table([result])
     assert "probe: missing: people.pay arrived in pay" in text
     assert "probe: refuted: people.unit -> pay IDENTITY" in text
-    written = json.loads(json.dumps(as_json([found], ["x: none"])))
+    written = json.loads(json.dumps(as_json([result], ["x: none"])))
     assert written["total"]["missing"] == written["jobs"][0]["missing"] == 1
     assert written["total"]["precision"] == round(2 / 3, 4)
     assert written["skipped"] == ["x: none"]
 
 
 def test_totals_add_up_and_the_floor_is_of_both_numbers() -> None:
-    found = measure(RICH, job("id"), RICH_EDGES, seeds=2)
-    assert total([found, found]) == score(found.judgement) + score(found.judgement)
+    result = measure(RICH, job("id"), RICH_EDGES, seeds=2)
+    assert total([result, result]) == score(result.judgement) + score(result.judgement)
     assert passes(Score(confirmed=9, refuted=1, explained=9, missing=1), 0.9)
     assert not passes(Score(confirmed=9, refuted=1, explained=8, missing=2), 0.9)
     assert not passes(Score(confirmed=8, refuted=2, explained=10), 0.9)
@@ -307,13 +307,13 @@ def test_untested_edges_show_in_the_coverage_alone() -> None:
 
 
 def test_jobs_have_names_of_their_own_and_read_tables_that_are_there() -> None:
-    known = {one.name for one in staff.tables()}
-    assert len({one.name for one in JOBS}) == len(JOBS) >= 25
-    assert all(set(one.tables) <= known for one in JOBS)
+    known = {item.name for item in staff.tables()}
+    assert len({item.name for item in JOBS}) == len(JOBS) >= 25
+    assert all(set(item.tables) <= known for item in JOBS)
 
 
 def test_the_two_lakes_share_no_table_and_are_the_same_each_time() -> None:
-    names = [one.name for one in (*staff.tables(), *tpch.tables())]
+    names = [item.name for item in (*staff.tables(), *tpch.tables())]
     assert len(set(names)) == len(names)
     assert tpch.tables() == tpch.tables()
     assert staff.tables() == staff.tables()
@@ -345,12 +345,12 @@ def test_queries_are_read_from_the_archive_by_number(tmp_path: Path) -> None:
 
 
 def test_a_query_reads_the_tables_that_its_text_names() -> None:
-    found = tpch.job(4, "-- from customer\nselect o_orderpriority from orders, lineitem")
-    assert found.name == "tpch_q04"
-    assert found.tables == ("orders", "lineitem")
-    assert found.columns is not None
-    assert "o_orderpriority" in found.columns
-    assert "o_custkey" not in found.columns
+    result = tpch.job(4, "-- from customer\nselect o_orderpriority from orders, lineitem")
+    assert result.name == "tpch_q04"
+    assert result.tables == ("orders", "lineitem")
+    assert result.columns is not None
+    assert "o_orderpriority" in result.columns
+    assert "o_custkey" not in result.columns
 
 
 def test_a_query_with_a_star_may_read_every_column() -> None:
@@ -375,12 +375,12 @@ class Recorded:
 
 
 def test_jobs_of_formats_read_tables_that_there_are_and_have_names_of_their_own() -> None:
-    known = {one.name: set(one.columns) for one in staff.tables()}
-    for one in formats.JOBS:
-        assert set(one.views) <= known.keys()
-        columns = set().union(*(known[name] for name in one.tables))
-        assert one.columns is None or columns & one.columns, one.name
-    names = [one.name for one in (*JOBS, *formats.JOBS)]
+    known = {item.name: set(item.columns) for item in staff.tables()}
+    for entry in formats.JOBS:
+        assert set(entry.views) <= known.keys()
+        columns = set().union(*(known[name] for name in entry.tables))
+        assert entry.columns is None or columns & entry.columns, entry.name
+    names = [item.name for item in (*JOBS, *formats.JOBS)]
     assert len(names) == len(set(names))
 
 
@@ -389,19 +389,19 @@ def test_jobs_of_formats_read_tables_that_there_are_and_have_names_of_their_own(
     [("delta_delete", "delta.`/lake/delta/7/account`"), ("iceberg_delete", "ice.run7.account")],
 )
 def test_a_table_of_a_format_is_made_anew_for_each_run(name: str, table: str) -> None:
-    (one,) = (job for job in formats.JOBS if job.name == name)
+    (first,) = (job for job in formats.JOBS if job.name == name)
     session = Recorded()
-    names = one.prepare(session, "/lake", 7)
-    one.run(session, names)
+    names = first.prepare(session, "/lake", 7)
+    first.run(session, names)
     created, changed = session.told
-    assert created.startswith(f"CREATE TABLE {table} USING {one.format} ")
+    assert created.startswith(f"CREATE TABLE {table} USING {first.format} ")
     assert changed.startswith(f"DELETE FROM {table} ")
-    assert names[one.written] == table
+    assert names[first.written] == table
 
 
 def test_statements_before_the_measured_one_are_run_first() -> None:
-    (one,) = (job for job in formats.JOBS if job.name == "iceberg_former_version")
+    (first,) = (job for job in formats.JOBS if job.name == "iceberg_former_version")
     session = Recorded()
-    names = one.prepare(session, "/lake", 1)
+    names = first.prepare(session, "/lake", 1)
     assert [text.split()[0] for text in session.told] == ["CREATE", "ALTER", "UPDATE"]
-    assert names[one.written] == "ice.run1.out"
+    assert names[first.written] == "ice.run1.out"

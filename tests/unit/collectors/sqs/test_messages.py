@@ -69,9 +69,9 @@ def a_message(value: Any, attributes: Mapping[str, str] | None = None) -> Messag
 def test_a_message_holds_documents(
     value: Any, attributes: dict[str, str], kinds: list[str], version: str
 ) -> None:
-    found = MessageReader(_NoBucket(), (), 1_000_000).read(a_message(value, attributes))  # type: ignore[arg-type]
-    assert [one.submission.kind for one in found.prepared] == kinds
-    assert {one.submission.api_version for one in found.prepared} <= {version}
+    result = MessageReader(_NoBucket(), (), 1_000_000).read(a_message(value, attributes))  # type: ignore[arg-type]
+    assert [item.submission.kind for item in result.prepared] == kinds
+    assert {item.submission.api_version for item in result.prepared} <= {version}
 
 
 class _NoBucket:
@@ -170,14 +170,14 @@ def test_an_uploaded_document_is_of_the_scope_of_its_key_unless_that_may_name_ot
         with pytest.raises(InvalidInput, match=r"labels\.captureScope: expected 'emr'"):
             reader.read(message)
     else:
-        assert [one.submission.scope for one in reader.read(message).prepared] == [scope]
+        assert [item.submission.scope for item in reader.read(message).prepared] == [scope]
 
 
 def test_a_message_brings_a_document_of_any_registered_format() -> None:
     copy = {"copy": "c", "run": "r1", "at": "2026-01-01T00:00:00Z", "from": "s3://lake/a"}
     reader = replace(READER, producers=FORMATS)
     message = a_message({**copy, "to": "s3://lake/b", "columns": ["id"]})
-    assert [one.submission.kind for one in reader.read(message).prepared] == [COPY_KIND]
+    assert [item.submission.kind for item in reader.read(message).prepared] == [COPY_KIND]
     with pytest.raises(InvalidInput, match="a plan or an event"):
         READER.read(message)
 
@@ -251,9 +251,9 @@ def test_a_character_that_the_queue_refuses_goes_through_the_bucket() -> None:
 def test_a_request_has_ten_messages_at_most_and_each_group_once() -> None:
     events = [{"run": {"runId": f"r{number % 12}"}, "n": number} for number in range(30)]
     chunks = list(chunked(sent(events), LIMIT))
-    assert [one for chunk in chunks for one in chunk] == sent(events)
+    assert [item for chunk in chunks for item in chunk] == sent(events)
     assert max(map(len, chunks)) == 10
-    assert all(len({one.group for one in chunk}) == len(chunk) for chunk in chunks)
+    assert all(len({item.group for item in chunk}) == len(chunk) for chunk in chunks)
 
 
 def test_a_request_stays_below_the_limit_in_bytes() -> None:
@@ -274,7 +274,7 @@ class _Client:
 def size(message: Mapping[str, Any]) -> int:
     """As SQS counts it: the body, and name, type and value of each attribute."""
     attributes = message["MessageAttributes"].items()
-    named = (name + one["DataType"] + one["StringValue"] for name, one in attributes)
+    named = (name + item["DataType"] + item["StringValue"] for name, item in attributes)
     return sum(len(text.encode()) for text in (message["MessageBody"], *named))
 
 

@@ -25,18 +25,18 @@ def found_in(text: str, limit: int = LIMIT) -> list[Found]:
 
 
 def pieces_in(text: str) -> list[tuple[DocumentKind, str, Any, str]]:
-    found = found_in(text)
-    assert all(isinstance(item, Piece) for item in found), found
+    result = found_in(text)
+    assert all(isinstance(item, Piece) for item in result), result
     return [
         (item.kind, item.api_version, item.document, item.where)
-        for item in found
+        for item in result
         if isinstance(item, Piece)
     ]
 
 
 def refusals_in(text: str, limit: int = LIMIT) -> list[tuple[str, str]]:
-    found = found_in(text, limit)
-    return [(item.where, item.reason) for item in found if isinstance(item, Refusal)]
+    result = found_in(text, limit)
+    return [(item.where, item.reason) for item in result if isinstance(item, Refusal)]
 
 
 # --- logs ----------------------------------------------------------------------------------------
@@ -132,8 +132,8 @@ def test_an_event_is_read_wherever_its_line_was_broken(
     text = json.dumps(EVENT_OF_RUN, **spelling)
     noise = f"{LOG4J.format(59)}something else\n" * (collector != "nothing")
     for width in (*range(12, len(text)), len(text)):
-        found = pieces_in(noise + broken(text, width, collector) * 2 + noise)
-        assert [one[2] for one in found] == [EVENT_OF_RUN, EVENT_OF_RUN], width
+        result = pieces_in(noise + broken(text, width, collector) * 2 + noise)
+        assert [item[2] for item in result] == [EVENT_OF_RUN, EVENT_OF_RUN], width
 
 
 @pytest.mark.parametrize("collector", sorted(COLLECTORS.keys() - {"nothing"}))
@@ -142,7 +142,7 @@ def test_an_event_is_read_where_its_own_beginning_was_broken(collector: str) -> 
     first, _, last = COLLECTORS[collector]
     for at in range(2, 12):
         log = f"{first.format(1)}{text[:at]}\n{last.format(2)}{text[at:]}\n"
-        assert [one[2] for one in pieces_in(log)] == [EVENT_OF_RUN], at
+        assert [item[2] for item in pieces_in(log)] == [EVENT_OF_RUN], at
 
 
 @pytest.mark.parametrize(
@@ -151,14 +151,14 @@ def test_an_event_is_read_where_its_own_beginning_was_broken(collector: str) -> 
 def test_messages_that_the_agent_of_spline_logs_are_joined_alike(collector: str) -> None:
     for width in (60, 97, 400):
         text = "ExecutionPlan (apiVersion: 1.2): " + PLAN
-        assert [one[2] for one in pieces_in(broken(text, width, collector))] == [a_plan()]
+        assert [item[2] for item in pieces_in(broken(text, width, collector))] == [a_plan()]
 
 
 def test_a_record_of_another_thread_between_two_parts_is_passed_over() -> None:
     text = json.dumps(EVENT_OF_RUN)
     lines = broken(text, 100, "log4j at a width").splitlines(keepends=True)
     lines.insert(1, '26/03/01 10:00:01 WARN DAGScheduler: {"not": "ours"\n')
-    assert [one[2] for one in pieces_in("".join(lines))] == [EVENT_OF_RUN]
+    assert [item[2] for item in pieces_in("".join(lines))] == [EVENT_OF_RUN]
 
 
 def test_a_message_that_cannot_be_joined_is_named_with_its_lines() -> None:

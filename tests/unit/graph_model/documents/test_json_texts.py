@@ -136,7 +136,7 @@ def test_a_document_notes_the_keys_whose_values_differ(text: str, noted: list[st
 
 def test_each_document_of_a_list_has_its_own_note() -> None:
     read = parse_json(b'[{"a": 1, "a": 2}, {"a": 1, "a": 1}, {"b": {"c": 1, "c": 2}}]')
-    assert [one.get("_repeatedKeys") for one in read] == [["a"], None, ["b.c"]]
+    assert [item.get("_repeatedKeys") for item in read] == [["a"], None, ["b.c"]]
 
 
 def test_the_note_is_bounded_and_counts_the_omitted_paths() -> None:
@@ -169,7 +169,7 @@ def test_an_integer_beyond_pythons_limit_is_refused_without_pythons_advice() -> 
 def mended(value: Any) -> Any:
     """Lone surrogates as U+FFFD, slowly."""
     if isinstance(value, str):
-        return "".join("\ufffd" if "\ud800" <= one <= "\udfff" else one for one in value)
+        return "".join("\ufffd" if "\ud800" <= item <= "\udfff" else item for item in value)
     if isinstance(value, list):
         return [mended(item) for item in value]
     if isinstance(value, dict):

@@ -35,9 +35,9 @@ LAYER = {"match": "prefix", "pattern": "s3://a/", "order": 1, "colour": "#000000
 def row(kind: CommandKind, key: str, value: Any, at: int) -> CommandRow:
     order = Statement(kind, key, None if value is None else write_value(value))
     command = Command("ann", at, "why", key, order)
-    (found,) = translate_command(command, f"{at:064d}").rows
-    assert isinstance(found, CommandRow)
-    return found
+    (result,) = translate_command(command, f"{at:064d}").rows
+    assert isinstance(result, CommandRow)
+    return result
 
 
 def layer_rows() -> list[CommandRow]:
@@ -54,7 +54,7 @@ def layer_rows() -> list[CommandRow]:
 def test_the_newest_statement_of_a_key_holds_in_any_order_of_arrival() -> None:
     rows = layer_rows()
     expected = govern({CommandKind.LAYER: rows}, naming.DEFAULT_RULES)
-    assert [(one.name, one.order) for one in expected.layers.items] == [("c", 1), ("a", 5)]
+    assert [(item.name, item.order) for item in expected.layers.items] == [("c", 1), ("a", 5)]
     for seed in range(20):
         random.Random(seed).shuffle(rows)
         assert govern({CommandKind.LAYER: rows}, naming.DEFAULT_RULES) == expected
@@ -94,7 +94,7 @@ def test_a_statement_that_breaks_the_protocol_is_refused_by_its_field(
 def test_a_statement_that_this_version_cannot_read_leaves_the_rest_as_it_is() -> None:
     rows = [*layer_rows(), row(CommandKind.LAYER, "later", {"match": "vector"}, 9)]
     held = govern({CommandKind.LAYER: rows}, naming.DEFAULT_RULES)
-    assert [one.name for one in held.layers.items] == ["c", "a"]
+    assert [item.name for item in held.layers.items] == ["c", "a"]
 
 
 @pytest.mark.parametrize(

@@ -45,18 +45,18 @@ def test_how_is_composed_the_same_from_either_end(
     hows: tuple[tuple[str, str], ...], expected: tuple[str, str], start: str
 ) -> None:
     made = answer(("a", "b", *hows[0]), ("b", "c", *hows[1]))
-    found = keep_ends(made, {start})
-    assert chains(found) == [("a", "c", *expected, 2)]
-    assert [column.id for column in found.columns] == ["a", "c"]
-    assert found.datasets == ("ds_a", "ds_c")
-    assert found.via == ()
-    assert (found.column_edges[0].expression, found.column_edges[0].plans) == ("", ())
+    result = keep_ends(made, {start})
+    assert chains(result) == [("a", "c", *expected, 2)]
+    assert [column.id for column in result.columns] == ["a", "c"]
+    assert result.datasets == ("ds_a", "ds_c")
+    assert result.via == ()
+    assert (result.column_edges[0].expression, result.column_edges[0].plans) == ("", ())
 
 
 def test_a_single_step_keeps_its_words() -> None:
-    found = keep_ends(answer(("a", "b", D, "IDENTITY")), {"b"})
-    assert found.column_edges[0].expression == "text a"
-    assert found.column_edges[0].plans == ("lp",)
+    result = keep_ends(answer(("a", "b", D, "IDENTITY")), {"b"})
+    assert result.column_edges[0].expression == "text a"
+    assert result.column_edges[0].plans == ("lp",)
 
 
 def test_both_sides_of_a_column_have_their_ends() -> None:
@@ -64,8 +64,8 @@ def test_both_sides_of_a_column_have_their_ends() -> None:
         ("a", "b", D, "IDENTITY"), ("b", "c", D, "IDENTITY"), ("c", "d", D, "AGGREGATION"),
         ("c", "e", D, "IDENTITY"), ("e", "f", D, "IDENTITY"),
     )  # fmt: skip
-    found = keep_ends(made, {"c"})
-    assert chains(found) == [
+    result = keep_ends(made, {"c"})
+    assert chains(result) == [
         ("a", "c", D, "IDENTITY", 2),
         ("c", "d", D, "AGGREGATION", 1),
         ("c", "f", D, "IDENTITY", 2),
@@ -96,14 +96,14 @@ def test_a_cycle_that_nothing_feeds_ends_at_its_farthest_column() -> None:
     made = answer(
         ("a", "b", D, "IDENTITY"), ("b", "c", D, "IDENTITY"), ("c", "a", D, "IDENTITY")
     )  # fmt: skip
-    found = keep_ends(made, {"c"})
-    assert ("a", "c", D, "IDENTITY", 2) in chains(found)
-    assert ("c", "b", D, "IDENTITY", 2) in chains(found)
+    result = keep_ends(made, {"c"})
+    assert ("a", "c", D, "IDENTITY", 2) in chains(result)
+    assert ("c", "b", D, "IDENTITY", 2) in chains(result)
 
 
 def test_a_column_alone_stays() -> None:
     made = answer(("a", "b", D, "IDENTITY"))
-    assert [one.id for one in keep_ends(made, {"c"}).columns] == []
+    assert [column.id for column in keep_ends(made, {"c"}).columns] == []
     assert chains(keep_ends(made, set())) == []
 
 

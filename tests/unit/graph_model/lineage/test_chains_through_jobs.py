@@ -43,17 +43,17 @@ def ask(headwater: SmallHeadwater, node: str, way: Direction) -> Answer:
 
 
 def test_what_jobs_before_the_writer_read_is_upstream(orchestrated: SmallHeadwater) -> None:
-    found = ask(orchestrated, dataset("summary"), Direction.UPSTREAM)
-    assert set(found.datasets) == {dataset("summary"), dataset("stg"), dataset("raw")}
-    assert set(found.jobs) == {job("orchestrate"), job("load"), job("extract")}
+    result = ask(orchestrated, dataset("summary"), Direction.UPSTREAM)
+    assert set(result.datasets) == {dataset("summary"), dataset("stg"), dataset("raw")}
+    assert set(result.jobs) == {job("orchestrate"), job("load"), job("extract")}
 
 
 @pytest.mark.parametrize("node", [dataset("raw"), dataset("stg"), job("extract"), job("load")])
 def test_what_the_last_job_feeds_is_downstream_of_the_first(
     orchestrated: SmallHeadwater, node: str
 ) -> None:
-    found = ask(orchestrated, node, Direction.DOWNSTREAM)
-    assert set(found.datasets) - {node} == {dataset("summary")}
+    result = ask(orchestrated, node, Direction.DOWNSTREAM)
+    assert set(result.datasets) - {node} == {dataset("summary")}
 
 
 @pytest.mark.parametrize(("bound", "most"), [("MOST_READS", 4), ("MOST_CHAINED", 1)])

@@ -32,12 +32,12 @@ def run(number: int, read: tuple[str, str], written: tuple[str, str]) -> dict[st
 def jobs_below_the_source(*events: dict[str, Any]) -> set[str]:
     headwater = project((lineage_event(event, SCOPE) for event in events), stepwise=False)
     source = identity.dataset_id("", "s3://b/source")
-    found = Lineage(headwater.graph, headwater.catalogue).ask(
+    result = Lineage(headwater.graph, headwater.catalogue).ask(
         Question(source, Direction.DOWNSTREAM, 5, None)
     )
     named = {identity.job_id("etl", f"j{number}"): f"j{number}" for number in range(1, 6)}
     headwater.close()
-    return {named[job] for job in found.jobs}
+    return {named[job] for job in result.jobs}
 
 
 @pytest.mark.parametrize("store", STORES)

@@ -66,7 +66,7 @@ def test_influences_through_a_pattern_are_counted_as_they_are_drawn(
         drawn = {edge.source for edge in answer.column_edges if edge.kind == labels.INDIRECT}
         tables = [table_id(table) for table in ("s3 in_*.csv", "s3 in_1.csv")]
         assert drawn == {identity.column_id(table, "day") for table in tables}
-        counted = {one.dataset: one.columns for one in answer.influences[column]}
+        counted = {influence.dataset: influence.columns for influence in answer.influences[column]}
         assert counted == dict.fromkeys(tables, 1)
 
 
@@ -102,8 +102,8 @@ def test_a_source_without_a_schema_costs_the_edges_of_its_own_columns(
     graph = AskedGraph()
     graph.write(
         Facts(
-            tuple(one for one in elements if isinstance(one, Vertex)),
-            tuple(one for one in elements if isinstance(one, Edge)),
+            tuple(element for element in elements if isinstance(element, Vertex)),
+            tuple(item for item in elements if isinstance(item, Edge)),
         )
     )
     lineage = Lineage(graph, headwater.catalogue)

@@ -50,8 +50,8 @@ def event(step: Step) -> dict[str, Any]:
     kind, at, source, target = step
     if kind == "declared":
         job = JobName("people", f"{source}{target}", shared=False)
-        one = Declaration(f"p{at}", iso(at), iso(at), "", "", job, uri(target), (uri(source),))
-        return write_declaration(one, DEFAULT_RULES)
+        first = Declaration(f"p{at}", iso(at), iso(at), "", "", job, uri(target), (uri(source),))
+        return write_declaration(first, DEFAULT_RULES)
     overwritten = {"lifecycleStateChange": {"lifecycleStateChange": "OVERWRITE"}}
     return {
         "eventType": "COMPLETE", "eventTime": iso(at), "run": {"runId": f"r{at}"},
@@ -65,13 +65,13 @@ def answer(
     headwater: SmallHeadwater, name: str, way: Direction, depth: int, at: int
 ) -> frozenset[str]:
     lineage = Lineage(headwater.graph, headwater.catalogue)
-    found = lineage.ask(Question(dataset(name), way, depth, epoch(at)))
-    return frozenset(found.datasets) - frozenset(found.via) - {dataset(name)}
+    result = lineage.ask(Question(dataset(name), way, depth, epoch(at)))
+    return frozenset(result.datasets) - frozenset(result.via) - {dataset(name)}
 
 
 def upstream(listed: list[Step], name: str, at: int, depth: int) -> set[str]:
     """By the words of the rule: the last overwrite before, and all that is declared by then."""
-    found: set[str] = set()
+    result: set[str] = set()
     states = {(name, at)}
     seen = set(states)
     for _ in range(depth):
@@ -83,10 +83,10 @@ def upstream(listed: list[Step], name: str, at: int, depth: int) -> set[str]:
             for kind, when, source, into in listed:
                 if kind == "declared" and into == target and when < before:
                     reached.add((source, before))
-        found |= {source for source, _ in reached}
+        result |= {source for source, _ in reached}
         states = reached - seen
         seen |= reached
-    return {dataset(one) for one in found - {name}}
+    return {dataset(item) for item in result - {name}}
 
 
 @given(steps)
@@ -120,7 +120,9 @@ def test_the_map_has_the_flows_one_step_up_now(listed: list[Step]) -> None:
         lineage = Lineage(headwater.graph, headwater.catalogue)
         uses, _ = lineage.flows_into([dataset(name) for name in known])
         for name in known:
-            into = {one for use in uses if dataset(name) in use.targets for one in use.sources}
+            into = {
+                source for use in uses if dataset(name) in use.targets for source in use.sources
+            }
             assert into == upstream(listed, name, END + 1, 1)
     finally:
         headwater.close()

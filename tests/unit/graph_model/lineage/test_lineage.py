@@ -167,22 +167,22 @@ class World:
         """The sources of a table's content before a time, in this many steps."""
         if depth == 0:
             return set()
-        found = set()
+        result = set()
         for step, time in self.seen(index, before):
             for source in step.sources:
-                found |= {dataset(source)} | self.above(source, time, depth - 1)
-        return found
+                result |= {dataset(source)} | self.above(source, time, depth - 1)
+        return result
 
     def columns_above(self, index: int, name: str, before: int, depth: int) -> set[str]:
         if depth == 0:
             return set()
-        found = set()
+        result = set()
         for step, time in self.seen(index, before):
             for source, origin, target in step.flows:
                 if target == name:
-                    found.add(column(source, origin))
-                    found |= self.columns_above(source, origin, time, depth - 1)
-        return found
+                    result.add(column(source, origin))
+                    result |= self.columns_above(source, origin, time, depth - 1)
+        return result
 
     @property
     def tables(self) -> list[int]:
@@ -258,7 +258,7 @@ def test_tables_found_are_those_of_brute_force(
             expected = above[dataset(index)]
             assert answer.via == ()
         else:
-            expected = {x for x, found in above.items() if dataset(index) in found}
+            expected = {x for x, item in above.items() if dataset(index) in item}
         assert set(answer.datasets) - set(answer.via) == {dataset(index)} | expected
         assert (answer.partial, answer.folded) == (None, False)
 
@@ -292,9 +292,9 @@ def test_columns_found_are_those_of_brute_force(
         if direction == Direction.UPSTREAM:
             expected = above[start]
         else:
-            expected = {x for x, found in above.items() if start in found}
-        found = {node.id for node in answer.columns} - set(answer.via)
-        assert found == {start} | expected
+            expected = {x for x, item in above.items() if start in item}
+        result = {node.id for node in answer.columns} - set(answer.via)
+        assert result == {start} | expected
 
 
 @shared
@@ -319,7 +319,7 @@ def test_the_flows_of_a_map_are_the_writes_that_nothing_has_replaced(
     stores: Stores, world: World
 ) -> None:
     uses, partial = lineage_of(world, stores).flows_into([*map(dataset, world.tables)])
-    found = {(use.job, use.sources, use.targets) for use in uses}
+    result = {(use.job, use.sources, use.targets) for use in uses}
     unreplaced = {
         (job(step.job), tuple(sorted(map(dataset, step.sources))), (dataset(index),))
         for index in world.tables
@@ -327,9 +327,9 @@ def test_the_flows_of_a_map_are_the_writes_that_nothing_has_replaced(
     }
     written = [(step.target, time) for step in world.steps for time in step.times if time > 0]
     assert partial is None
-    assert found >= unreplaced
+    assert result >= unreplaced
     if len(set(written)) == len(written):  # the map does not order writes of one millisecond
-        assert found == unreplaced
+        assert result == unreplaced
 
 
 def chain(length: int) -> World:
@@ -509,8 +509,8 @@ def test_operations_of_a_plan_do_not_count_as_readers(
     operations = [identity.vertex_id(labels.OPERATION, "read", n) for n in range(3)]
     stores[0].write(
         Facts(
-            tuple(Vertex(one, labels.OPERATION) for one in operations),
-            tuple(edge(labels.FEEDS, dataset(0), one) for one in operations),
+            tuple(Vertex(operation, labels.OPERATION) for operation in operations),
+            tuple(edge(labels.FEEDS, dataset(0), item) for item in operations),
         )
     )
     monkeypatch.setattr("graph_model.lineage.walk.HUB_LIMIT", limit)
@@ -531,9 +531,9 @@ def test_a_plan_with_more_executions_than_a_walk_follows_is_one_step(
     graph, catalogue = stores
     end = moment_of(dataset(1), None)
     walk = Walk(evidence_of(graph, catalogue), end.until)
-    found = walk.expand({end})[end]
-    assert len(found) == steps
-    read = [moment for step in found for _, moment in step.inputs]
+    result = walk.expand({end})[end]
+    assert len(result) == steps
+    read = [moment for step in result for _, moment in step.inputs]
     assert (min(m.since for m in read), max(m.until for m in read)) == (times[0], times[-1])
 
 

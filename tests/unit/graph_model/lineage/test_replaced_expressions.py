@@ -79,4 +79,4 @@ def test_influences_are_counted_as_they_are_drawn(rewritten: SmallHeadwater) -> 
     answer = lineage.ask(Question(OUT, Direction.UPSTREAM, 1, FRIDAY, columns=True, indirect=True))
     drawn = [edge for edge in answer.column_edges if edge.kind == "INDIRECT"]
     assert [edge.expression for edge in drawn] == ["day"]
-    assert sum(one.columns for one in answer.influences[TOTAL]) == len(drawn)
+    assert sum(influence.columns for influence in answer.influences[TOTAL]) == len(drawn)

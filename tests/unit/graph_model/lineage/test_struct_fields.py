@@ -101,9 +101,9 @@ def as_text(source: str = "kept") -> dict[str, Any]:
 
 @pytest.fixture
 def headwater() -> Iterator[SmallHeadwater]:
-    found = small_headwater()
-    yield found
-    found.close()
+    result = small_headwater()
+    yield result
+    result.close()
 
 
 def column(name: str) -> str:
@@ -410,8 +410,8 @@ def test_columns_have_their_true_sources_in_any_estate(listed: list[Job]) -> Non
         lake.fill(headwater, estate.documents)
         for name in known_columns(headwater):
             if not name.startswith("t."):
-                found = {one for one in upstream(headwater, name) if one.startswith("t.")}
-                assert found == {f"t.{one}" for one in estate.sources(name)}, name
+                result = {item for item in upstream(headwater, name) if item.startswith("t.")}
+                assert result == {f"t.{source}" for source in estate.sources(name)}, name
         check_mirror(headwater, (1, 20))
     finally:
         headwater.close()

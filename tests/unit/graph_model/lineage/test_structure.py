@@ -57,9 +57,9 @@ def forget(headwater: SmallHeadwater, number: int) -> None:
 def answers_of(lineage: Callable[[], Lineage]) -> list[Answer]:
     """Everything around each table of the chain, and around each of its columns."""
     nodes = [identity.dataset_id("", uri) for uri in CHAIN]
-    found = [lineage().ask(Question(node, depth=5, columns=True, chains=True)) for node in nodes]
-    columns = sorted({column.id for answer in found for column in answer.columns})
-    return found + [lineage().ask(Question(column, depth=5, indirect=True)) for column in columns]
+    result = [lineage().ask(Question(node, depth=5, columns=True, chains=True)) for node in nodes]
+    columns = sorted({column.id for answer in result for column in answer.columns})
+    return result + [lineage().ask(Question(column, depth=5, indirect=True)) for column in columns]
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_elements_that_one_service_withdraws_are_in_no_answer_of_the_other(
     shared: tuple[SmallHeadwater, SmallHeadwater],
 ) -> None:
     writer, reader = shared
-    writer.accept(*(one for number in range(3) for one in run_of(number)))
+    writer.accept(*(item for number in range(3) for item in run_of(number)))
     writer.project()
     structure = Structure()
 
@@ -132,23 +132,23 @@ class Filling(MemoryGraph):
         labels: Sequence[str],
         limit: int,
     ) -> EdgePage:
-        found: list[Edge] = []
+        result: list[Edge] = []
         for each in ids:
-            found += super().edges([each], direction, labels, limit).edges
+            result += super().edges([each], direction, labels, limit).edges
             if self._rest is not None and HAS in labels:
                 self.write(self._rest)
                 self._rest = None
-        return EdgePage(tuple(found))
+        return EdgePage(tuple(result))
 
 
 def test_derivations_that_are_read_before_their_marker_is_written_are_not_remembered() -> None:
     headwater = small_headwater()
-    headwater.accept(*(one for number in range(3) for one in run_of(number)))
+    headwater.accept(*(item for number in range(3) for item in run_of(number)))
     headwater.project()
     elements = list(headwater.graph.scan())
-    edges = [one for one in elements if isinstance(one, Edge)]
+    edges = [element for element in elements if isinstance(element, Edge)]
     late = [e for e in edges if e.label == DERIVES or identity.kind_of(e.in_id) == LOGICAL_PLAN]
-    vertices = tuple(one for one in elements if isinstance(one, Vertex))
+    vertices = tuple(element for element in elements if isinstance(element, Vertex))
     graph = Filling(
         Facts(vertices=vertices, edges=tuple(e for e in edges if e not in late)),
         Facts(edges=tuple(late)),

@@ -52,9 +52,9 @@ def test_a_catalog_of_its_own_is_the_authority():
     ],
 )
 def test_catalog_names_are_recognised_in_every_spelling(written, canonical, scope):
-    (found,) = normalise(written, "here")
-    assert (found.uri, found.scope, found.kind) == (canonical, scope, "name")
-    assert found.name == canonical.rpartition("/")[2]
+    (result,) = normalise(written, "here")
+    assert (result.uri, result.scope, result.kind) == (canonical, scope, "name")
+    assert result.name == canonical.rpartition("/")[2]
 
 
 @pytest.mark.parametrize("text", ["data/x.csv", "a/b/c.d", "t", "arn:aws:s3:::b", "hive://h"])
@@ -83,9 +83,9 @@ NAMES = st.text(
 @given(NAMES, NAMES)
 def test_the_uri_of_a_table_is_canonical(database, table):
     uri = catalog_table(f"`{database}`", f"`{table}`")
-    (found,) = normalise(uri, "")
-    assert found.kind == "name" or table.lower().endswith((".json", ".txt", ".xml", ".gz"))
-    assert found.uri == uri
+    (result,) = normalise(uri, "")
+    assert result.kind == "name" or table.lower().endswith((".json", ".txt", ".xml", ".gz"))
+    assert result.uri == uri
 
 
 # --- OpenLineage ---------------------------------------------------------------------------------

@@ -109,6 +109,6 @@ def test_an_ordinal_gives_way_to_a_column_of_that_name():
 @settings(deadline=None)
 @given(st.lists(st.text(st.sampled_from("aAbB~12.`")), max_size=12))
 def test_no_two_columns_of_a_schema_share_a_path(names):
-    found = paths(*names)
-    assert len(set(found)) == len(found)
-    assert all(column_path(split_path(path)) == path for path in found)
+    result = paths(*names)
+    assert len(set(result)) == len(result)
+    assert all(column_path(split_path(path)) == path for path in result)

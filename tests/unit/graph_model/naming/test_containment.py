@@ -64,13 +64,13 @@ IN_PART = [("in/*/o_*.csv", "in/a"), ("in/*/o_*.csv", "in"), ("*/o_1.csv", "in")
 
 @pytest.mark.parametrize(("outer", "inner"), HELD)
 def test_a_folder_or_a_pattern_holds_what_it_names(outer: str, inner: str) -> None:
-    one, other = location(outer), location(inner)
-    if one.is_pattern:
+    first, other = location(outer), location(inner)
+    if first.is_pattern:
         other = other._replace(is_pattern=False)  # a file may be called so
-    assert holds(one, other)
-    assert not holds(other, one)
-    assert meets(one, other)
-    assert meets(other, one)
+    assert holds(first, other)
+    assert not holds(other, first)
+    assert meets(first, other)
+    assert meets(other, first)
 
 
 @pytest.mark.parametrize(("one", "other"), APART)
@@ -104,9 +104,9 @@ def test_the_folders_above_a_location(uri: str, above: tuple[str, ...]) -> None:
 
 
 def test_only_the_nearest_folders_of_a_long_path_count() -> None:
-    found = folders_above(Location("file:" + "/a" * 2_000, is_pattern=False))
-    assert len(found) == MOST_FOLDERS
-    assert len(found[0]) > len(found[-1]) > len("file:") + 2 * 1_900
+    result = folders_above(Location("file:" + "/a" * 2_000, is_pattern=False))
+    assert len(result) == MOST_FOLDERS
+    assert len(result[0]) > len(result[-1]) > len("file:") + 2 * 1_900
 
 
 ANY_PATH = st.text("ab/*?[]{},^!-\\.é", min_size=1, max_size=12)

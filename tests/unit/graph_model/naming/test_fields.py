@@ -42,8 +42,8 @@ def test_fields_have_one_text(fields: dict[str, bool], spelled: str) -> None:
 def test_a_field_has_the_sources_that_flow_into_it(
     fields: dict[str, bool], field: str, expected: tuple[str, ...]
 ) -> None:
-    found = FieldSources([("edge", "s", spell_fields(fields))]).of(field)
-    assert sorted(set(found)) == sorted(("edge", source) for source in expected)
+    result = FieldSources([("edge", "s", spell_fields(fields))]).of(field)
+    assert sorted(set(result)) == sorted(("edge", source) for source in expected)
 
 
 def test_a_field_of_a_wide_struct_meets_its_own_flows_alone() -> None:

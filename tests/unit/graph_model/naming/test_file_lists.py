@@ -128,12 +128,12 @@ def test_how_many_files_are_a_pattern_is_a_rule():
 
 
 def test_a_plan_over_another_number_of_files_is_the_same_logical_plan():
-    one, two = (_translated(count) for count in (3_000, 3_001))
-    assert one[1].logical_plan == two[1].logical_plan
-    uris = {dict(v.properties)["uri"] for v in one[0].vertices if v.label == labels.DATASET}
+    first, two = (_translated(count) for count in (3_000, 3_001))
+    assert first[1].logical_plan == two[1].logical_plan
+    uris = {dict(v.properties)["uri"] for v in first[0].vertices if v.label == labels.DATASET}
     assert "file:/in/o-*.csv" in uris
     assert not {"file:/in", "file:/in/o-1.csv"} & uris
-    assert not one[1].names
+    assert not first[1].names
 
 
 def _translated(count):

@@ -119,16 +119,16 @@ EMBEDDED = [
 
 @pytest.mark.parametrize(("written", "canonical"), SERVERS)
 def test_a_table_on_a_server_is_one_dataset_for_everybody(written, canonical):
-    (found,) = normalise(written, SCOPE)
-    assert (found.uri, found.scope, found.kind) == (canonical, "", "jdbc")
-    assert normalise(canonical, SCOPE) == (found,)
+    (result,) = normalise(written, SCOPE)
+    assert (result.uri, result.scope, result.kind) == (canonical, "", "jdbc")
+    assert normalise(canonical, SCOPE) == (result,)
 
 
 @pytest.mark.parametrize(("written", "canonical"), EMBEDDED)
 def test_an_embedded_or_local_database_belongs_to_its_scope(written, canonical):
-    (found,) = normalise(written, SCOPE)
-    assert (found.uri, found.scope, found.kind) == (canonical, SCOPE, "jdbc")
-    assert normalise(canonical, SCOPE) == (found,)
+    (result,) = normalise(written, SCOPE)
+    assert (result.uri, result.scope, result.kind) == (canonical, SCOPE, "jdbc")
+    assert normalise(canonical, SCOPE) == (result,)
 
 
 @pytest.mark.parametrize(
@@ -170,9 +170,9 @@ QUERIES = [
 
 @pytest.mark.parametrize(("query", "tables"), QUERIES)
 def test_a_query_stands_for_the_tables_that_it_reads(query, tables):
-    found = normalise(PG + query, "")
-    assert [name.uri for name in found] == [PG + table for table in tables]
-    assert not any(name.unresolved for name in found)
+    result = normalise(PG + query, "")
+    assert [name.uri for name in result] == [PG + table for table in tables]
+    assert not any(name.unresolved for name in result)
 
 
 @pytest.mark.parametrize(
@@ -180,10 +180,10 @@ def test_a_query_stands_for_the_tables_that_it_reads(query, tables):
     ["(select bogus from from) t", "(select 1) t", "(values (1, 2)) t", "(select" + " (" * 90],
 )
 def test_a_query_that_names_no_table_stays_one_dataset_of_its_text(query):
-    (found,) = normalise(PG + query, "")
-    assert found.unresolved
-    assert found.kind == "jdbc"
-    assert found.uri == PG + query.strip()
+    (result,) = normalise(PG + query, "")
+    assert result.unresolved
+    assert result.kind == "jdbc"
+    assert result.uri == PG + query.strip()
 
 
 def test_the_number_of_a_generated_alias_makes_no_other_dataset():
@@ -215,8 +215,8 @@ def test_catalogs_and_temporary_tables_are_none_of_a_querys_tables(url, query, t
 
 
 def test_a_query_is_read_in_the_dialect_of_its_database():
-    found = normalise("jdbc:sqlserver://h;databaseName=hr:(select top 5 * from [dbo].[emp]) t", "")
-    assert [name.uri for name in found] == ["jdbc:sqlserver://h/hr:dbo.emp"]
+    result = normalise("jdbc:sqlserver://h;databaseName=hr:(select top 5 * from [dbo].[emp]) t", "")
+    assert [name.uri for name in result] == ["jdbc:sqlserver://h/hr:dbo.emp"]
 
 
 def test_the_depth_of_the_caller_s_stack_does_not_change_the_result_of_reading_a_query():
@@ -246,8 +246,8 @@ def test_logins_and_options_never_reach_the_identity(host, schema, table, user, 
         f"jdbc:postgresql://{user.replace(':', '')}:{secret}@{server}"
         f"/db?user={user}&password={secret}&connectTimeout=5:{name}"
     )
-    (found,) = normalise(written, "")
-    assert found.uri == f"jdbc:postgresql://{host.lower()}/db:{schema}.{table}"
+    (result,) = normalise(written, "")
+    assert result.uri == f"jdbc:postgresql://{host.lower()}/db:{schema}.{table}"
 
 
 def test_a_default_schema_is_a_rule_and_older_sets_of_rules_have_it():
@@ -259,7 +259,9 @@ def test_a_default_schema_is_a_rule_and_older_sets_of_rules_have_it():
 
 
 def test_openlineage_and_a_url_without_a_schema_name_one_table():
-    told = openlineage_uri("postgres://h:5432", "db.public.t")
+    answer = openlineage_uri("postgres://h:5432", "db.public.t")
     assert (
-        normalise(told, "") == normalise(PG + "t", "") == normalise(PG + "(select * from t) q", "")
+        normalise(answer, "")
+        == normalise(PG + "t", "")
+        == normalise(PG + "(select * from t) q", "")
     )

@@ -77,7 +77,7 @@ def test_a_label_is_taken_as_it_is():
 @settings(deadline=None)
 @given(st.none() | st.text(st.characters()), st.text(st.characters()))
 def test_every_application_has_a_job(app_name, scope):
-    found = job_name({}, app_name, scope)
-    assert found.name
-    assert found.namespace
-    assert job_name({}, found.name, scope).namespace == found.namespace
+    result = job_name({}, app_name, scope)
+    assert result.name
+    assert result.namespace
+    assert job_name({}, result.name, scope).namespace == result.namespace

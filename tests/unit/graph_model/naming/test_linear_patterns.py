@@ -51,8 +51,8 @@ def modules() -> Iterator[ModuleType]:
 @lru_cache(maxsize=1)
 def patterns() -> list[Found]:
     """Patterns of modules, of tables and those written where they are used."""
-    found: list[Found] = []
-    found.append(
+    result: list[Found] = []
+    result.append(
         ("the markers of log files", markers_of(PRODUCERS).pattern, frozenset(METHODS[:2]))
     )
     for module in modules():
@@ -60,9 +60,9 @@ def patterns() -> list[Found]:
         uses = uses_by_name(tree)
         for name, value in vars(module).items():
             if isinstance(value, re.Pattern):
-                found.append((f"{module.__name__}.{name}", value, frozenset(uses[name])))
-        found += written_where_used(tree, module)
-    return [*found, *of_rules()]
+                result.append((f"{module.__name__}.{name}", value, frozenset(uses[name])))
+        result += written_where_used(tree, module)
+    return [*result, *of_rules()]
 
 
 def of_rules() -> Iterator[Found]:
@@ -147,8 +147,8 @@ def test_patterns_are_found_in_every_package() -> None:
 @pytest.mark.parametrize("place", range(0, 400, 8))
 def test_every_pattern_is_linear_in_its_text(place: int) -> None:
     for name, pattern, methods in patterns()[place : place + 8]:
-        told = {BY_METHOD.get(method, method) for method in methods} & USES.keys()
-        for method in told or {"search", "match", "fullmatch"}:
+        answer = {BY_METHOD.get(method, method) for method in methods} & USES.keys()
+        for method in answer or {"search", "match", "fullmatch"}:
             for unit in {*texts_against(spelled(pattern)), " ", "a", "a=", "\n"}:
                 for tail in ("!", ""):
                     work = use_of(pattern, method)

@@ -106,7 +106,7 @@ def test_every_match_of_a_volatile_pattern_holds_one_of_its_signs(pattern, signs
     @budget(30)
     @given(st.from_regex(pattern))
     def holds_one(text):
-        assert any(one in text for one in signs)
+        assert any(sign in text for sign in signs)
 
     holds_one()
 

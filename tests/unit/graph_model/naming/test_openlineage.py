@@ -208,10 +208,10 @@ APART: list[tuple[str, str] | str] = [
 
 def uri_of(spelled: tuple[str, str] | str) -> str:
     written = spelled if isinstance(spelled, str) else openlineage_uri(*spelled)
-    (found,) = normalise(written, "a scope")
-    (again,) = normalise(found.uri, "a scope")
-    assert again.uri == found.uri
-    return found.uri
+    (result,) = normalise(written, "a scope")
+    (again,) = normalise(result.uri, "a scope")
+    assert again.uri == result.uri
+    return result.uri
 
 
 @pytest.mark.parametrize("place", ONE)
@@ -265,9 +265,9 @@ def test_a_host_pattern_that_cannot_be_used_is_refused(row: list[str], named: st
 def test_a_table_of_a_database_has_its_own_readable_name(
     namespace: str, name: str, label: str
 ) -> None:
-    (found,) = normalise(openlineage_uri(namespace, name), "")
-    assert found.name == label
-    assert normalise(found.uri, "") == (found,)
+    (result,) = normalise(openlineage_uri(namespace, name), "")
+    assert result.name == label
+    assert normalise(result.uri, "") == (result,)
 
 
 @pytest.mark.parametrize("names", [("sales/a", "sales/b"), ("sales a", "sales b", "sales")])
@@ -288,8 +288,8 @@ def test_tables_that_begin_alike_are_several(names: tuple[str, ...]) -> None:
 def test_a_decorator_of_bigquery_is_a_partition_of_the_table(
     decorator: str, partition: str
 ) -> None:
-    (found,) = normalise(openlineage_uri("bigquery", f"p.d.t${decorator}"), "")
-    assert (found.uri, found.partition) == ("bigquery://p:d.t", partition)
+    (result,) = normalise(openlineage_uri("bigquery", f"p.d.t${decorator}"), "")
+    assert (result.uri, result.partition) == ("bigquery://p:d.t", partition)
 
 
 @pytest.mark.parametrize(
@@ -302,8 +302,8 @@ def test_a_decorator_of_bigquery_is_a_partition_of_the_table(
     ],
 )
 def test_a_table_of_a_rest_catalog_is_a_name_of_that_catalog(namespace: str, uri: str) -> None:
-    (found,) = normalise(openlineage_symlink(namespace, "db.t", "TABLE"), "")
-    assert (found.uri, found.kind, found.name) == (uri, "name", "db.t")
+    (result,) = normalise(openlineage_symlink(namespace, "db.t", "TABLE"), "")
+    assert (result.uri, result.kind, result.name) == (uri, "name", "db.t")
 
 
 @pytest.mark.parametrize("name", ["index.html", "a.csv", "v1.2", "t", "db.t?x=1"])
@@ -322,9 +322,9 @@ def test_a_bucket_without_a_name_is_the_bucket() -> None:
 def test_names_meet_in_the_case_of_their_engine(case: str, spelled: str) -> None:
     cases = [["crate", case]] if case else []
     rules = read_rules({"identifierCases": cases})
-    (found,) = normalise("jdbc:crate://h/db:s.`a\nStraße`", "", rules)
-    assert found.name.replace('"', "") == spelled
-    assert normalise(found.uri, "", rules) == (found,)
+    (result,) = normalise("jdbc:crate://h/db:s.`a\nStraße`", "", rules)
+    assert result.name.replace('"', "") == spelled
+    assert normalise(result.uri, "", rules) == (result,)
 
 
 def test_a_case_that_does_not_exist_is_refused() -> None:
@@ -344,8 +344,8 @@ def test_a_case_that_does_not_exist_is_refused() -> None:
 )
 def test_a_client_may_leave_out_the_servers(uri: str, named: tuple[str, str] | None) -> None:
     (dataset,) = normalise(uri, "lake")
-    found = without_hosts(dataset, "lake")
-    assert (found and (found.uri, found.scope)) == named
+    result = without_hosts(dataset, "lake")
+    assert (result and (result.uri, result.scope)) == named
 
 
 @pytest.mark.parametrize(

@@ -103,9 +103,9 @@ CASES = [
 
 @pytest.mark.parametrize(("path", "dataset", "keys", "partition"), CASES)
 def test_partitions_are_taken_off_and_named(path, dataset, keys, partition):
-    (found,) = normalise(f"s3a://lake/{path}", "")
-    assert found.uri == f"s3://lake/{dataset}".rstrip("/")
-    assert (found.partition_keys, found.partition) == (keys, partition)
+    (result,) = normalise(f"s3a://lake/{path}", "")
+    assert result.uri == f"s3://lake/{dataset}".rstrip("/")
+    assert (result.partition_keys, result.partition) == (keys, partition)
 
 
 def test_a_date_format_can_be_taken_out_of_the_rules():
@@ -134,5 +134,5 @@ def test_the_partition_text_divides_into_its_pairs(values):
 def test_a_value_reads_the_same_from_a_path_and_from_a_listing(value):
     """Spark escapes values in paths; the values that a producer lists are plain."""
     escaped = "".join(f"%{ord(c):02X}" if ord(c) < 128 and not c.isalnum() else c for c in value)
-    (found,) = normalise(f"s3://lake/t/p={escaped}", "")
-    assert found.partition == partition_text([("p", value)])
+    (result,) = normalise(f"s3://lake/t/p={escaped}", "")
+    assert result.partition == partition_text([("p", value)])

@@ -26,9 +26,9 @@ QUERIES: Final[list[dict[str, Any]]] = json.loads(
 
 
 def lineage_of(query: str, *names: str, url: str = "jdbc:postgresql://h/d") -> QueryLineage:
-    found = naming.query_lineage(f"{url}:{query}", names, DEFAULT_RULES)
-    assert found is not None
-    return found[0]
+    result = naming.query_lineage(f"{url}:{query}", names, DEFAULT_RULES)
+    assert result is not None
+    return result[0]
 
 
 def lines(lineage: QueryLineage, names: list[str]) -> dict[str, list[str] | None]:
@@ -42,27 +42,27 @@ def lines(lineage: QueryLineage, names: list[str]) -> dict[str, list[str] | None
 
 @pytest.mark.parametrize("case", QUERIES, ids=[case["meaning"] for case in QUERIES])
 def test_columns_of_a_query_come_from_the_columns_of_its_tables(case: dict[str, Any]) -> None:
-    found = lineage_of(
+    result = lineage_of(
         case["query"], *case["columns"], url=case.get("url", "jdbc:postgresql://h/d")
     )
-    assert lines(found, list(case["columns"])) == {
+    assert lines(result, list(case["columns"])) == {
         name: expected if expected is None else sorted(expected)
         for name, expected in case["columns"].items()
     }
     influences = {
         f"{'.'.join(table)}.{of} {item.how}"
-        for item in found.influences
+        for item in result.influences
         for table, of in item.sources
     }
     assert influences == set(case.get("influences", []))
-    assert list(found.problems) == case.get("problems", [])
-    opens = {f"{item.name}: one of {_named(item.among)} {item.how}" for item in found.opens}
+    assert list(result.problems) == case.get("problems", [])
+    opens = {f"{item.name}: one of {_named(item.among)} {item.how}" for item in result.opens}
     assert opens == set(case.get("open", []))
     if "datasets" in case:
         datasets = naming.normalise(f"{case['url']}:{case['query']}", "", DEFAULT_RULES)
         assert [dataset.uri for dataset in datasets] == case["datasets"]
     for name, text in case.get("expressions", {}).items():
-        column = found.columns[list(case["columns"]).index(name)]
+        column = result.columns[list(case["columns"]).index(name)]
         assert column is not None
         assert column.expression == text
 
@@ -98,15 +98,15 @@ def test_a_table_is_no_query() -> None:
     ids=range(14),
 )  # fmt: skip
 def test_hostile_queries_end_without_an_error(query: str) -> None:
-    found = naming.query_lineage(f"jdbc:postgresql://h/d:{query}", ("a",), DEFAULT_RULES)
-    assert found is None or len(found[0].columns) == 1
+    result = naming.query_lineage(f"jdbc:postgresql://h/d:{query}", ("a",), DEFAULT_RULES)
+    assert result is None or len(result[0].columns) == 1
 
 
 def test_secrets_and_dates_in_a_query_are_not_in_its_text() -> None:
     query = "(select a as x from t where d = '2026-03-01') q"
-    found = lineage_of(query, "x", url="jdbc:postgresql://u:hush@h/d?password=hush")
-    assert "hush" not in repr(found)
-    assert [item.expression for item in found.influences] == ["d = '<date>'"]
+    result = lineage_of(query, "x", url="jdbc:postgresql://u:hush@h/d?password=hush")
+    assert "hush" not in repr(result)
+    assert [item.expression for item in result.influences] == ["d = '<date>'"]
 
 
 # --- inside a plan -------------------------------------------------------------------------------

@@ -82,8 +82,8 @@ def test_a_plain_type_is_spelled_as_sql_spells_it() -> None:
 def test_the_fields_of_two_types_are_compared_one_by_one(
     before: str, after: str, changes: list[tuple[str, str | None, str | None]]
 ) -> None:
-    found = [(".".join(path), old, new) for path, old, new in field_changes(before, after)]
-    assert found == changes
+    result = [(".".join(path), old, new) for path, old, new in field_changes(before, after)]
+    assert result == changes
 
 
 def test_two_types_differ_by_their_fields_alone_within_equal_arrays_and_maps() -> None:

@@ -130,16 +130,16 @@ ALL = [(*case, "") for case in EVERYWHERE] + [(*case, SCOPE) for case in LOCALLY
 
 @pytest.mark.parametrize(("written", "canonical", "kind", "name", "scope"), ALL)
 def test_every_spelling_has_one_canonical_uri(written, canonical, kind, name, scope):
-    (found,) = normalise(written, SCOPE)
-    assert (found.uri, found.kind, found.name, found.scope) == (canonical, kind, name, scope)
-    assert found.partition_keys == ()
-    assert not found.unresolved
+    (result,) = normalise(written, SCOPE)
+    assert (result.uri, result.kind, result.name, result.scope) == (canonical, kind, name, scope)
+    assert result.partition_keys == ()
+    assert not result.unresolved
 
 
 @pytest.mark.parametrize("uri", sorted({case[1] for case in ALL}))
 def test_a_canonical_uri_is_its_own(uri):
-    (found,) = normalise(uri, SCOPE)
-    assert found.uri == uri
+    (result,) = normalise(uri, SCOPE)
+    assert result.uri == uri
 
 
 @pytest.mark.parametrize(("written", "canonical", "kind", "name", "scope"), ALL)
@@ -151,16 +151,16 @@ def test_the_scope_identifies_only_where_the_uri_has_no_authority(
 
 
 def test_control_characters_and_lone_surrogates_are_encoded_so_that_any_store_holds_them():
-    (found,) = normalise("file:/a\nb/\ud800c\x00", "")
-    assert found.uri == "file:/a%0Ab/%ED%A0%80c%00"
-    assert found.uri.encode("utf-8")
+    (result,) = normalise("file:/a\nb/\ud800c\x00", "")
+    assert result.uri == "file:/a%0Ab/%ED%A0%80c%00"
+    assert result.uri.encode("utf-8")
 
 
 def test_very_long_names_are_named():
     long = "x" * 100_000
-    (found,) = normalise(f"s3a://lake/{long}/dt=1", "")
-    assert found.uri == f"s3://lake/{long}"
-    assert found.partition == "dt=1"
+    (result,) = normalise(f"s3a://lake/{long}/dt=1", "")
+    assert result.uri == f"s3://lake/{long}"
+    assert result.partition == "dt=1"
 
 
 # --- rules are data ------------------------------------------------------------------------------
@@ -231,9 +231,9 @@ ANY = SPELLED | EDITED | st.text(st.characters(), max_size=40)
 @example("spark_catalog/hr.`t``--password `")
 @example("hive://meta/hr.`t`--password x")
 def test_normalising_is_total_and_idempotent(text):
-    found = normalise(text, SCOPE)
-    assert found
-    for name in found:
+    result = normalise(text, SCOPE)
+    assert result
+    for name in result:
         assert name.uri.encode("utf-8") is not None
         (again,) = normalise(name.uri, SCOPE)
         assert (again.uri, again.scope, again.name, again.kind) == (
@@ -273,17 +273,17 @@ PATHS = st.lists(SEGMENT, min_size=1, max_size=4)
 def test_spellings_of_one_s3_path_are_one_identity(path, scheme, slash, double):
     joint = "//" if double else "/"
     written = f"{scheme}://Bucket/{joint.join(path)}{'/' if slash else ''}"
-    (found,) = normalise(written, SCOPE)
-    assert found.uri == f"s3://bucket/{'/'.join(path)}" or ";" in written
-    assert found.uri == normalise("s3://bucket/" + "/".join(path), SCOPE)[0].uri
+    (result,) = normalise(written, SCOPE)
+    assert result.uri == f"s3://bucket/{'/'.join(path)}" or ";" in written
+    assert result.uri == normalise("s3://bucket/" + "/".join(path), SCOPE)[0].uri
 
 
 @settings(deadline=None)
 @given(PATHS, st.sampled_from(["file:/", "file:///", "file://localhost/", "/", "FILE:/"]))
 def test_spellings_of_one_local_path_are_one_identity(path, prefix):
-    (found,) = normalise(prefix + "/".join(path), SCOPE)
-    assert found == normalise("file:/" + "/".join(path), SCOPE)[0]
-    assert found.scope == SCOPE
+    (result,) = normalise(prefix + "/".join(path), SCOPE)
+    assert result == normalise("file:/" + "/".join(path), SCOPE)[0]
+    assert result.scope == SCOPE
 
 
 def test_a_canonical_uri_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,11 +84,11 @@ def test_top_down_every_edge_goes_down_and_no_two_boxes_overlap(
     layout = arrange(boxes, forward, Flow.DOWN, breadth)
     assert all(layout.points[a].y < layout.points[b].y for a, b in forward)
     assert layout.widths == {box.id: box.width for box in boxes}
-    for one, other in combinations(boxes, 2):
-        a, b = layout.points[one.id], layout.points[other.id]
-        apart_x = abs(a.x - b.x) >= (one.width + other.width) / 2 - 1e-6
-        apart_y = abs(a.y - b.y) >= (one.height + other.height) / 2 - 1e-6
-        assert apart_x or apart_y, (one, other)
+    for first, other in combinations(boxes, 2):
+        a, b = layout.points[first.id], layout.points[other.id]
+        apart_x = abs(a.x - b.x) >= (first.width + other.width) / 2 - 1e-6
+        apart_y = abs(a.y - b.y) >= (first.height + other.height) / 2 - 1e-6
+        assert apart_x or apart_y, (first, other)
 
 
 def test_a_chain_lies_on_one_line() -> None:
@@ -112,10 +112,10 @@ def test_the_side_from_which_fewer_edges_cross_begins() -> None:
     place = {cell: at for rank in ranks for at, cell in enumerate(rank)}
     links = [(a, b) for a, beyond in enumerate(after) for b in beyond]
     crossing = [
-        (one, other)
-        for one, other in combinations(links, 2)
-        if one[0] // 4 == other[0] // 4
-        and (place[one[0]] - place[other[0]]) * (place[one[1]] - place[other[1]]) < 0
+        (item, other)
+        for item, other in combinations(links, 2)
+        if item[0] // 4 == other[0] // 4
+        and (place[item[0]] - place[other[0]]) * (place[item[1]] - place[other[1]]) < 0
     ]
     assert len(crossing) == 1
 

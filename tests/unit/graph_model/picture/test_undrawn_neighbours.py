@@ -43,10 +43,10 @@ def test_where_everything_is_drawn_nothing_is_counted() -> None:
 
 def test_a_failed_reader_is_drawn_with_its_intended_output_but_not_with_its_other_inputs() -> None:
     failed = use("job-9", "bx", "y", attempted=True)
-    found = with_attempts(answer("ab", ("job-1",), ONE), [ONE, failed], Direction.BOTH, node="b")
-    assert found.datasets == ("a", "b", "y")
-    assert found.jobs == ("job-1", "job-9")
-    [tried] = [one for one in found.plans if one.attempted]
+    result = with_attempts(answer("ab", ("job-1",), ONE), [ONE, failed], Direction.BOTH, node="b")
+    assert result.datasets == ("a", "b", "y")
+    assert result.jobs == ("job-1", "job-9")
+    [tried] = [plan for plan in result.plans if plan.attempted]
     assert (tried.sources, tried.targets) == (("b",), ("y",))
 
 

@@ -66,7 +66,7 @@ def shown_of(submissions: Iterable[Submission]) -> tuple[object, object]:
 
 def forget(headwater: SmallHeadwater, subject_keys: Iterable[str]) -> None:
     headwater.accept(
-        *(command(one) for one in resolve_forget(set(subject_keys), headwater.journal))
+        *(command(item) for item in resolve_forget(set(subject_keys), headwater.journal))
     )
     headwater.project()
 
@@ -93,7 +93,7 @@ def test_a_forgotten_job_leaves_no_trace_and_others_stay() -> None:
     assert covered == {PLAN_ID}
     assert shown(headwater) == shown_of(OTHERS)
     kept = headwater.journal.entries().items
-    assert {one.subject_key for one in kept if one.kind != "command"} == {OTHER["id"]}
+    assert {item.subject_key for item in kept if item.kind != "command"} == {OTHER["id"]}
     assert headwater.journal.documents_of(PLAN_ID) == ()
     headwater.close()
 
@@ -124,8 +124,8 @@ def test_a_later_run_of_a_forgotten_job_is_new_and_shows_only_itself() -> None:
     headwater = project([*MINE, *OTHERS], stepwise=False)
     forget(headwater, {PLAN_ID})
     later = event(an_event(START + 5 * DAY))
-    for one in (MINE[0], later, MINE[1]):
-        headwater.accept(one)
+    for item in (MINE[0], later, MINE[1]):
+        headwater.accept(item)
         headwater.project()
     assert shown(headwater) == shown_of([*OTHERS, MINE[0], later])
     headwater.close()
@@ -162,11 +162,16 @@ def covered_by_hand(
     instructions: list[Forget | Prune], documents: list[Submission]
 ) -> list[Submission]:
     """The documents that remain when the commands are taken at their word."""
-    named = {d for one in instructions if isinstance(one, Forget) for d in one.documents}
-    prunes = [one for one in instructions if isinstance(one, Prune)]
-    before = max((c.before for one in prunes for c in one.cutoffs), default=0)
-    left = [one for one in documents if one.content_hash not in named]
-    return [one for one in left if one.kind != "event" or _time(one) >= before]
+    named = {
+        d
+        for instruction in instructions
+        if isinstance(instruction, Forget)
+        for d in instruction.documents
+    }
+    prunes = [instruction for instruction in instructions if isinstance(instruction, Prune)]
+    before = max((c.before for prune in prunes for c in prune.cutoffs), default=0)
+    left = [document for document in documents if document.content_hash not in named]
+    return [item for item in left if item.kind != "event" or _time(item) >= before]
 
 
 def _time(one: Submission) -> int:
@@ -181,14 +186,14 @@ def test_a_forget_command_counts_whenever_it_comes(rng: random.Random, stepwise:
     """A plan comes with every run of it, as agents send it: the body of one that was forgotten
     alone is gone, and only the plan that comes with a later run can speak for that run.
     """
-    instruction = Forget((PLAN_ID,), tuple(sorted({one.content_hash for one in MINE[:2]})))
+    instruction = Forget((PLAN_ID,), tuple(sorted({item.content_hash for item in MINE[:2]})))
     later = event(an_event(START + 5 * DAY))
-    runs = [[MINE[0], one] for one in (MINE[1], MINE[2], later, MINE[1])]
+    runs = [[MINE[0], item] for item in (MINE[1], MINE[2], later, MINE[1])]
     arrivals = [*runs, OTHERS[:], [command(instruction)]]
     rng.shuffle(arrivals)
     for together in arrivals:
         rng.shuffle(together)
-    headwater = project([one for some in arrivals for one in some], stepwise=stepwise)
+    headwater = project([item for some in arrivals for item in some], stepwise=stepwise)
     assert shown(headwater) == shown_of([MINE[0], MINE[2], later, *OTHERS])
     headwater.close()
 
@@ -257,14 +262,14 @@ def cutoffs(submissions: list[Submission], retention: Retention) -> dict[str, in
     headwater = project(submissions, stepwise=False)
     prune = resolve_prune(retention, headwater.catalogue, drop_bodies=False)
     headwater.close()
-    return {one.name: (one.before - START) // DAY for one in prune.cutoffs}
+    return {cutoff.name: (cutoff.before - START) // DAY for cutoff in prune.cutoffs}
 
 
 def test_executions_older_than_the_date_go_but_the_last_full_overwrite_stays() -> None:
     load = daily("load", 1, "file:/raw", "file:/staged", range(10))
     once = daily("once", 2, "file:/raw", "file:/reference", [0])
-    found = cutoffs([*load, *once], Retention(before=START + 7 * DAY))
-    assert found == {"load": 5}  # day 6 was visible on day 7; ten seconds before it belong to it
+    result = cutoffs([*load, *once], Retention(before=START + 7 * DAY))
+    assert result == {"load": 5}  # day 6 was visible on day 7; ten seconds before it belong to it
 
 
 def test_a_write_that_an_append_read_long_ago_is_kept() -> None:
@@ -374,7 +379,7 @@ def test_cut_offs_that_move_for_years_are_named_once(monkeypatch: pytest.MonkeyP
         return made(*parts)
 
     moves = [Cutoff("etl", "load", "", "s3://t", night) for night in range(1, 100)]
-    nights = [Command("retention", one.before, "", "", Prune((one,), True)) for one in moves]
+    nights = [Command("retention", move.before, "", "", Prune((move,), True)) for move in moves]
     monkeypatch.setattr(identity, "digest", counted)
     effects = collect_effects(nights)
     monkeypatch.undo()

@@ -97,7 +97,7 @@ def test_another_tolerance_is_another_projection() -> None:
 
 
 def run_event(number: int, kind: str, at: str, **changes: Any) -> dict[str, Any]:
-    told = {
+    answer = {
         "namespace": "s3://lake",
         "name": "t",
         "facets": {"schema": {"fields": [{"name": "a"}]}},
@@ -108,7 +108,7 @@ def run_event(number: int, kind: str, at: str, **changes: Any) -> dict[str, Any]
         "run": {"runId": f"run-{number}"},
         "job": {"namespace": "etl", "name": "load"},
         "inputs": [{"namespace": "s3://lake", "name": "raw"}],
-        "outputs": [told | {"facets": told["facets"] | {"symlinks": SYMLINKS}}],
+        "outputs": [answer | {"facets": answer["facets"] | {"symlinks": SYMLINKS}}],
         **changes,
     }
 
@@ -161,7 +161,9 @@ def test_no_row_counts_from_a_time_to_come_and_every_vertex_keeps_its_own() -> N
     assert max(row.at for row in counted_rows) <= NOW + DAY
     assert max(row.last_at for row in rows if isinstance(row, RunRow)) <= NOW + DAY
     executions = [row for row in rows if isinstance(row, ExecutionRow)]
-    claimed = {one.id: one.value("at") for one in elements if one.label == "execution"}
+    claimed = {
+        element.id: element.value("at") for element in elements if element.label == "execution"
+    }
     assert {row.id: row.claimed_at for row in executions if row.id in claimed} == claimed
     assert YEAR_9999 in claimed.values()
     assert {row.at for row in executions if row.claimed_at == YEAR_9999} >= {NOW + 1, NOW + 4}
@@ -173,18 +175,18 @@ def test_counted_times_do_not_depend_on_the_order_of_projection(seed: int) -> No
     expected = taken(list(range(len(DOCUMENTS))), stepwise=False)
     order = list(range(len(DOCUMENTS)))
     Random(seed).shuffle(order)
-    found = taken(order, stepwise=True)
-    assert found.elements() == expected.elements()
-    found.projector.request_rebuild()
-    found.project()
-    assert found.elements() == expected.elements()
-    found.close()
+    result = taken(order, stepwise=True)
+    assert result.elements() == expected.elements()
+    result.projector.request_rebuild()
+    result.project()
+    assert result.elements() == expected.elements()
+    result.close()
     expected.close()
 
 
 def test_other_receipts_leave_the_hash_of_the_catalogue_as_it_is() -> None:
     headwater = taken(list(range(len(DOCUMENTS))), stepwise=False)
-    unreceived = project([one for one, _ in DOCUMENTS], stepwise=False)
+    unreceived = project([item for item, _ in DOCUMENTS], stepwise=False)
     assert headwater.catalogue.newest_event(None) != unreceived.catalogue.newest_event(None)
     assert headwater.catalogue.digest() == unreceived.catalogue.digest()
     headwater.close()

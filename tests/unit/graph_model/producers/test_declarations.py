@@ -51,8 +51,8 @@ def document(one: Declaration) -> dict[str, Any]:
 
 
 def retraction(*submissions: Submission) -> Submission:
-    hashes = tuple(one.content_hash for one in submissions)
-    order = Retract(tuple(one.subject_key for one in submissions), hashes)
+    hashes = tuple(submission.content_hash for submission in submissions)
+    order = Retract(tuple(submission.subject_key for submission in submissions), hashes)
     return submit(Command("root", 5, "", "slip", order))
 
 
@@ -61,8 +61,8 @@ def test_the_document_holds_the_declared_lineage() -> None:
     (row,) = (row for row in facts.rows if isinstance(row, DeclarationRow))
     assert (row.author, row.note, row.id) == ("ann", "why", a_declaration().id)
     body = json.loads(row.body)
-    assert [one["uri"] for one in body["sources"]] == [PEOPLE]
-    assert [(one["from"], one["to"]) for one in body["columns"]] == [("email", "mail")]
+    assert [source["uri"] for source in body["sources"]] == [PEOPLE]
+    assert [(column["from"], column["to"]) for column in body["columns"]] == [("email", "mail")]
     (execution,) = (row for row in facts.rows if isinstance(row, ExecutionRow))
     assert execution.kind == "declaration"
     origins = {edge.value("origin") for edge in facts.edges} - {None}
@@ -70,9 +70,9 @@ def test_the_document_holds_the_declared_lineage() -> None:
 
 
 def test_a_job_of_a_client_keeps_its_own_origins() -> None:
-    told = document(a_declaration())
-    del told["job"]["facets"]["headwater_declaration"]
-    facts = facts_of_declaration(read_event(told))  # type: ignore[arg-type]
+    answer = document(a_declaration())
+    del answer["job"]["facets"]["headwater_declaration"]
+    facts = facts_of_declaration(read_event(answer))  # type: ignore[arg-type]
     assert {edge.value("origin") for edge in facts.edges} - {None} == {"explicit"}
     assert not any(isinstance(row, DeclarationRow) for row in facts.rows)
 
@@ -127,16 +127,16 @@ def test_removals_come_to_the_same_in_every_order() -> None:
     ann, bob = (lineage_event(document(a_declaration(author))) for author in ("ann", "bob"))
     other = lineage_event(document(a_declaration("ann", target="s3://sheets/other")))
     documents = [ann, bob, other, retraction(ann, other)]
-    found = []
+    result = []
     for number, order in enumerate(permutations(documents)):
         headwater = project(order, stepwise=number % 3 == 0)
         elements, rows = headwater.elements()
-        found.append((elements, [row for row in rows if not isinstance(row, CommandRow)]))
+        result.append((elements, [row for row in rows if not isinstance(row, CommandRow)]))
         headwater.close()
     alone = project([bob], stepwise=False)
     elements, rows = alone.elements()
     alone.close()
-    assert all(one == (elements, list(rows)) for one in found)
+    assert all(item == (elements, list(rows)) for item in result)
 
 
 def test_a_bulk_rebuild_leaves_out_retracted_documents() -> None:
@@ -147,8 +147,8 @@ def test_a_bulk_rebuild_leaves_out_retracted_documents() -> None:
 
 
 def test_a_declaration_journaled_as_a_job_event_says_the_same() -> None:
-    one, other = a_declaration(), a_declaration("bob")
-    former, declared = lineage_event(document(one)), declaration_submission(document(one))
+    first, other = a_declaration(), a_declaration("bob")
+    former, declared = lineage_event(document(first)), declaration_submission(document(first))
     assert (former.kind, declared.kind) == ("job-event", DECLARATION_KIND)
     assert (former.subject_key, former.body) == (declared.subject_key, declared.body)
     alone, both = project([former], stepwise=True), project([former, declared], stepwise=True)
@@ -157,9 +157,9 @@ def test_a_declaration_journaled_as_a_job_event_says_the_same() -> None:
     mixed = [former, declaration_submission(document(other)), retraction(former, declared)]
     expected = project([declaration_submission(document(other))], stepwise=False)
     for order in permutations(mixed):
-        found = project(order, stepwise=True)
-        assert without_commands(found) == without_commands(expected)
-        found.close()
+        result = project(order, stepwise=True)
+        assert without_commands(result) == without_commands(expected)
+        result.close()
     for headwater in (alone, both, anew, expected):
         headwater.close()
 
@@ -175,7 +175,7 @@ def test_an_export_keeps_declarations_and_an_event_cannot_claim_to_be_one() -> N
     assert prepare(piece).submission == said
     with pytest.raises(InvalidDocument, match="no such facet"):
         prepare(replace(piece, kind=RUN_EVENT_KIND))
-    told = document(a_declaration())
-    del told["job"]["facets"]["headwater_declaration"]
+    answer = document(a_declaration())
+    del answer["job"]["facets"]["headwater_declaration"]
     with pytest.raises(InvalidDocument, match="author, note and time of the declaration"):
-        prepare(replace(piece, document=told))
+        prepare(replace(piece, document=answer))

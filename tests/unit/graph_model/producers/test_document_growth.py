@@ -46,27 +46,27 @@ def dimensions(value: Any, path: Dimension = ()) -> Iterator[Dimension]:
     if value and path and isinstance(value, dict | list):
         yield path
     if isinstance(value, dict):
-        for key, one in value.items():
-            yield from dimensions(one, (*path, key))
+        for key, first in value.items():
+            yield from dimensions(first, (*path, key))
     elif isinstance(value, list) and value:
         yield from dimensions(value[0], (*path, 0))
 
 
 def by_dimension(documents: list[tuple[str, Any]]) -> dict[str, tuple[Any, Dimension]]:
     """Each dimension once, with a document that has it."""
-    found: dict[str, tuple[Any, Dimension]] = {}
+    result: dict[str, tuple[Any, Dimension]] = {}
     for kind, document in documents:
         for path in dimensions(document):
-            found.setdefault(f"{kind} {'.'.join(map(str, path))}", (document, path))
-    return found
+            result.setdefault(f"{kind} {'.'.join(map(str, path))}", (document, path))
+    return result
 
 
 def copied(value: Any, mark: str, key: str = "") -> Any:
     """A copy with names of its own."""
     if isinstance(value, dict):
-        return {name: copied(one, mark, name) for name, one in value.items()}
+        return {name: copied(item, mark, name) for name, item in value.items()}
     if isinstance(value, list):
-        return [copied(one, mark, key) for one in value]
+        return [copied(item, mark, key) for item in value]
     return f"{value}{mark}" if isinstance(value, str) and key not in _WORDS else value
 
 
@@ -109,13 +109,15 @@ def calls(translate: Callable[[Any], None], document: Any) -> int:
 
 def events() -> list[tuple[str, Any]]:
     files = sorted((_FIXTURES / "openlineage" / "scenarios").glob("*.json"))
-    return [("event", one) for file in files for one in json.loads(file.read_text())["events"]]
+    return [("event", event) for file in files for event in json.loads(file.read_text())["events"]]
 
 
 def plans() -> list[tuple[str, Any]]:
     """Captured plans of the newest wire version."""
-    found = [one for name in captures.names() for one in captures.plans(name)]
-    return [("plan", one) for one in found if "reads" in one["operations"] and "attributes" in one]
+    result = [plan for name in captures.names() for plan in captures.plans(name)]
+    return [
+        ("plan", item) for item in result if "reads" in item["operations"] and "attributes" in item
+    ]
 
 
 DIMENSIONS: Final = by_dimension([*events(), *plans()])
@@ -147,9 +149,9 @@ def test_a_square_is_found() -> None:
 @pytest.mark.parametrize("kind", ["event", "plan"])
 def test_twice_the_items_of_a_dimension_are_about_twice_the_work(kind: str) -> None:
     translate = translate_event if kind == "event" else translate_document
-    found = {
+    result = {
         name: growth(translate, document, path)
         for name, (document, path) in DIMENSIONS.items()
         if name.startswith(f"{kind} ")
     }
-    assert {name: times for name, times in found.items() if times > _MOST} == {}
+    assert {name: times for name, times in result.items() if times > _MOST} == {}

@@ -8,15 +8,15 @@ from tests import estates, impact_lake
 
 def test_the_name_is_that_of_the_job_with_the_beginning_of_the_fingerprint() -> None:
     headwater = impact_lake.lake()
-    plans = [one for one in headwater.graph.scan() if one.label == labels.LOGICAL_PLAN]
-    assert sorted(dict(one.properties)["name"].split()[0] for one in plans) == [
+    plans = [item for item in headwater.graph.scan() if item.label == labels.LOGICAL_PLAN]
+    assert sorted(dict(plan.properties)["name"].split()[0] for plan in plans) == [
         "audit", "daily", "load", "report",
     ]  # fmt: skip
-    for one in plans:
-        values = dict(one.properties)
+    for entry in plans:
+        values = dict(entry.properties)
         job, begins = values["name"].split()
         assert values["fingerprint"].startswith(begins)
-        assert one.id == identity.logical_plan_id(
+        assert entry.id == identity.logical_plan_id(
             identity.job_id("default", job), job, values["fingerprint"]
         )
     headwater.close()
@@ -24,8 +24,12 @@ def test_the_name_is_that_of_the_job_with_the_beginning_of_the_fingerprint() -> 
 
 def test_plans_of_openlineage_have_one_too() -> None:
     run = estates.Run(1, 7, {"s3 a": None}, "s3 b", None, {})
-    plans = [one for one in estates.translated([run]).vertices if one.label == labels.LOGICAL_PLAN]
-    assert [dict(one.properties)["name"].split()[0] for one in plans] == ["job7"]
+    plans = [
+        vertex
+        for vertex in estates.translated([run]).vertices
+        if vertex.label == labels.LOGICAL_PLAN
+    ]
+    assert [dict(plan.properties)["name"].split()[0] for plan in plans] == ["job7"]
 
 
 def test_the_id_is_another_one_than_without_a_name() -> None:

@@ -61,9 +61,9 @@ class LinesTranslator:
         new: Collection[int],
         orders: CommandEffects,
     ) -> Projection:
-        chosen = [one for one in documents if one.position in new]
-        parts = tuple(Facts((Vertex(one.body.decode(), labels.DATASET),)) for one in chosen)
-        states = tuple((one.position, DocumentState.PROJECTED, None) for one in chosen)
+        chosen = [document for document in documents if document.position in new]
+        parts = tuple(Facts((Vertex(item.body.decode(), labels.DATASET),)) for item in chosen)
+        states = tuple((item.position, DocumentState.PROJECTED, None) for item in chosen)
         return Projection(parts, None, states)
 
     def knows(self, document: StoredDocument) -> bool:
@@ -128,9 +128,11 @@ def test_additions_are_translated_in_pieces_of_a_bounded_number() -> None:
     translation = Translation(RULES, Producers((Lines(),)))
     documents = [stored(RUN_EVENT_KIND, str(at).encode(), at) for at in range(1, 6)]
     pieces = list(translation.project_pieces(documents, NO_EFFECTS, batch_size=2))
-    assert [len(one.states) for one in pieces] == [0, 2, 2, 1]
+    assert [len(piece.states) for piece in pieces] == [0, 2, 2, 1]
     (whole,) = translation.project_pieces(documents, NO_EFFECTS, batch_size=5)
-    assert {at for one in pieces for at, _, _ in one.states} == {at for at, _, _ in whole.states}
+    assert {at for piece in pieces for at, _, _ in piece.states} == {
+        at for at, _, _ in whole.states
+    }
 
 
 def test_two_producers_of_one_kind_are_refused() -> None:
@@ -140,10 +142,10 @@ def test_two_producers_of_one_kind_are_refused() -> None:
 
 def test_the_translation_takes_a_format_from_its_producer_alone() -> None:
     translation = Translation(RULES, Producers((Lines(),)))
-    one = stored(RUN_EVENT_KIND, b"a")
-    assert not translation.needs_all(one)
-    assert translation.knows(one)
-    assert [vertex.id for vertex in translation.project([one]).facts.vertices] == ["a"]
+    first = stored(RUN_EVENT_KIND, b"a")
+    assert not translation.needs_all(first)
+    assert translation.knows(first)
+    assert [vertex.id for vertex in translation.project([first]).facts.vertices] == ["a"]
 
 
 def test_damage_and_failures_are_set_aside_whatever_the_format() -> None:

@@ -191,8 +191,8 @@ def names_of(facts: Facts, label: str) -> set[str]:
 
 
 def run_of(*events: Json) -> Facts:
-    found = [read_event(event) for event in events]
-    return facts_of_run([event for event in found if isinstance(event, RunEvent)])
+    result = [read_event(event) for event in events]
+    return facts_of_run([event for event in result if isinstance(event, RunEvent)])
 
 
 @pytest.mark.parametrize("build", WITHOUT_COLUMNS)
@@ -253,9 +253,9 @@ def test_runs_of_one_job_that_are_too_large_by_different_numbers_are_one_plan() 
 
 
 def declared(event: Json) -> Facts:
-    found = read_event(event)
-    assert isinstance(found, JobEvent | DatasetEvent)
-    return facts_of_declaration(found)
+    result = read_event(event)
+    assert isinstance(result, JobEvent | DatasetEvent)
+    return facts_of_declaration(result)
 
 
 @pytest.mark.parametrize("build", [*WITHOUT_COLUMNS, *WITHOUT_FACETS, *WITHOUT_DATASETS])
@@ -302,13 +302,13 @@ def a_read(*sources: str, **parts: Any) -> Json:
 
 def wide_plan() -> Json:
     attributes = [{"id": f"c{n}", "name": f"c{n}"} for n in range(MANY)]
-    read = a_read("s3://lake/a", output=[one["id"] for one in attributes])
+    read = a_read("s3://lake/a", output=[attribute["id"] for attribute in attributes])
     return a_plan([read], [], "r", attributes=attributes)
 
 
 def wide_plan_of_long_names() -> Json:
     attributes = [{"id": f"c{n}", "name": f"c{n}"} for n in range(250)]
-    read = a_read("s3://lake/" + "x" * 2_000, output=[one["id"] for one in attributes])
+    read = a_read("s3://lake/" + "x" * 2_000, output=[attribute["id"] for attribute in attributes])
     return a_plan([read], [], "r", attributes=attributes)
 
 

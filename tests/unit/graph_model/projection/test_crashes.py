@@ -56,8 +56,8 @@ def command(given: Instruction) -> Submission:
 
 
 def forget(*documents: Submission) -> Submission:
-    keys = sorted({one.subject_key for one in documents})
-    return command(Forget(tuple(keys), tuple(one.content_hash for one in documents)))
+    keys = sorted({document.subject_key for document in documents})
+    return command(Forget(tuple(keys), tuple(document.content_hash for document in documents)))
 
 
 def forgotten_run() -> list[Submission]:
@@ -84,8 +84,8 @@ def renamed() -> list[Submission]:
         "previousIdentifier": {"namespace": "s3://lake", "name": "former"},
     }
     written = run_event("COMPLETE", 50, "former", "w")
-    told = run_event("COMPLETE", 51, "latter", "v", lifecycleStateChange=rename)
-    return [written, told, run_event("START", 50, "latter", "v"), forget(told)]
+    answer = run_event("COMPLETE", 51, "latter", "v", lifecycleStateChange=rename)
+    return [written, answer, run_event("START", 50, "latter", "v"), forget(answer)]
 
 
 def declared() -> list[Submission]:
@@ -310,7 +310,7 @@ class Deployment:
 
     def _kept(self) -> list[Any]:
         written = self.headwater.generations.written
-        return [FragileStore(one.elements, self.fault, "remove", "clear") for one in written]
+        return [FragileStore(item.elements, self.fault, "remove", "clear") for item in written]
 
     def meet(self, meeting: Meeting) -> None:
         if meeting.documents:
@@ -380,11 +380,11 @@ def outcome_of(
             deployment.meet(meeting)
         deployment.start()
         deployment.work()
-        found = deployment.headwater.elements()
+        result = deployment.headwater.elements()
         deployment.graph.restore()  # an engine that starts now has no others
-        assert deployment.headwater.elements() == found
+        assert deployment.headwater.elements() == result
         deployment.headwater.close()
-    return found
+    return result
 
 
 def check_each_step(
@@ -405,9 +405,9 @@ def fresh(documents: Iterable[Submission], window: RunWindow = DEFAULT) -> tuple
     deployment = Deployment(window)
     deployment.headwater.accept(*documents)
     deployment.work()
-    found = deployment.headwater.elements()
+    result = deployment.headwater.elements()
     deployment.headwater.close()
-    return found
+    return result
 
 
 @st.composite
@@ -415,13 +415,13 @@ def histories(draw: st.DrawFn) -> list[Meeting]:
     """Stories mixed with trouble, told in any order, a few documents at a time."""
     stories = draw(st.lists(st.sampled_from(STORIES), min_size=1, max_size=3, unique_by=id))
     trouble = draw(st.lists(st.sampled_from(TROUBLE), max_size=4, unique_by=id))
-    told = draw(st.permutations([*chain(*stories), *trouble]))[:_MOST_DOCUMENTS]
+    answer = draw(st.permutations([*chain(*stories), *trouble]))[:_MOST_DOCUMENTS]
     meetings: list[Meeting] = []
-    while told:
+    while answer:
         count = draw(st.integers(0, 4) if len(meetings) < _MOST_MEETINGS else st.just(4))
         step = draw(st.integers(1, 12) | st.integers(1, _MOST_STEPS))
-        meetings.append(Meeting(tuple(told[:count]), draw(st.sampled_from(WRONG)), step))
-        told = told[count:]
+        meetings.append(Meeting(tuple(answer[:count]), draw(st.sampled_from(WRONG)), step))
+        answer = answer[count:]
     return meetings
 
 
@@ -430,7 +430,7 @@ def histories(draw: st.DrawFn) -> list[Meeting]:
 def test_a_crash_at_any_step_leaves_the_result_of_a_fresh_projection(
     meetings: list[Meeting], of_command: int
 ) -> None:
-    documents = [one for meeting in meetings for one in meeting.documents]
+    documents = [document for meeting in meetings for document in meeting.documents]
     assert outcome_of(meetings, of_command=of_command) == fresh(documents)
 
 
@@ -442,14 +442,16 @@ _WINDOWS: Final = [NONE, RunWindow(1), DEFAULT, RunWindow(1_000)]
 def test_a_start_with_an_empty_engine_has_the_result_of_a_fresh_projection(
     meetings: list[Meeting], of_command: int, window: RunWindow
 ) -> None:
-    documents = [one for meeting in meetings for one in meeting.documents]
+    documents = [document for meeting in meetings for document in meeting.documents]
     lost = [*meetings, Meeting((), "both", 1)]
     assert outcome_of(lost, of_command=of_command, window=window) == fresh(documents, window)
 
 
 def _changes_no_rules(meetings: list[Meeting]) -> bool:
     """Answers under former rules are complete while everything is projected under others."""
-    return not any("#command/rules" in one.subject_key for m in meetings for one in m.documents)
+    return not any(
+        "#command/rules" in document.subject_key for m in meetings for document in m.documents
+    )
 
 
 @given(histories().filter(_changes_no_rules))
@@ -469,7 +471,7 @@ def test_a_process_is_ready_only_when_the_answers_to_the_documents_before_its_st
         deployment.work()
         last_elements, last_rows = deployment.headwater.elements()
         assert rows == last_rows
-        assert {one.id for one in last_elements} <= {one.id for one in elements}
+        assert {element.id for element in last_elements} <= {item.id for item in elements}
     deployment.headwater.close()
 
 
@@ -549,7 +551,7 @@ def test_an_interrupted_attempt_is_taken_back_although_a_command_before_breaks_o
         Meeting((half_written, run), "killed", 4),
         Meeting((forgets, prune), "killed", 11),
     ]
-    documents = [one for meeting in meetings for one in meeting.documents]
+    documents = [document for meeting in meetings for document in meeting.documents]
     assert outcome_of(meetings) == fresh(documents)
 
 
@@ -611,7 +613,7 @@ def test_a_forget_command_removes_an_execution_whose_write_broke_off(
 
 
 def test_a_start_after_a_rebuild_that_broke_off_goes_on_with_the_former_answers() -> None:
-    documents = [one for story in STORIES[:4] for one in story]
+    documents = [item for story in STORIES[:4] for item in story]
     deployment = Deployment()
     deployment.headwater.accept(*documents)
     deployment.work()
@@ -649,9 +651,9 @@ def test_a_stop_in_a_command_leaves_the_rest_to_the_next_start() -> None:
         pending = {at for at, state in states.items() if state == DocumentState.PENDING}
         assert pending == {position}
         deployment.work()
-        found = deployment.headwater.elements()
+        result = deployment.headwater.elements()
         deployment.headwater.close()
-    assert found == fresh([*documents[:-1], *others[:-1], prune])
+    assert result == fresh([*documents[:-1], *others[:-1], prune])
 
 
 def test_a_late_event_of_a_pruned_plan_with_many_events_leaves_none_of_its_older_ones() -> None:
@@ -661,7 +663,7 @@ def test_a_late_event_of_a_pruned_plan_with_many_events_leaves_none_of_its_older
 
 
 def test_a_start_while_other_rules_are_projected_goes_on_with_the_former_answers() -> None:
-    documents = [one for story in STORIES[:4] for one in story]
+    documents = [item for story in STORIES[:4] for item in story]
     deployment = Deployment()
     deployment.meet(Meeting(tuple(documents), "nothing", 0))
     deployment.projector.work_until(lambda: deployment.projector.state == "ready")
@@ -673,13 +675,13 @@ def test_a_start_while_other_rules_are_projected_goes_on_with_the_former_answers
     assert deployment.headwater.elements()[0] == before[0]
     assert set(deployment.headwater.elements()[1]) >= set(before[1])
     deployment.work()
-    found = deployment.headwater.elements()
+    result = deployment.headwater.elements()
     deployment.headwater.close()
-    assert found == fresh([*documents, *ruled()]) != before
+    assert result == fresh([*documents, *ruled()]) != before
 
 
 def test_a_start_of_another_version_goes_on_with_the_answers_of_the_former() -> None:
-    documents = [one for story in STORIES[:4] for one in story]
+    documents = [item for story in STORIES[:4] for item in story]
     deployment = Deployment()
     deployment.meet(Meeting(tuple(documents), "nothing", 0))
     deployment.projector.work_until(lambda: deployment.projector.state == "ready")

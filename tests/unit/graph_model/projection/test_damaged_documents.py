@@ -78,12 +78,12 @@ def project_again(headwater: SmallHeadwater) -> None:
 def failed(headwater: SmallHeadwater) -> dict[str, str]:
     """The content hash and the reason of each document that was set aside as damaged."""
     page = headwater.journal.entries(state=DocumentState.FAILED, limit=1_000)
-    found = {one.content_hash: one.reason or "" for one in page.items}
-    return {content: reason for content, reason in found.items() if "is damaged" in reason}
+    result = {item.content_hash: item.reason or "" for item in page.items}
+    return {content: reason for content, reason in result.items() if "is damaged" in reason}
 
 
 def without(damaged: Collection[str]) -> list[Submission]:
-    return [one for one in CORPUS if one.content_hash not in damaged]
+    return [item for item in CORPUS if item.content_hash not in damaged]
 
 
 @pytest.mark.parametrize("anew", [rebuild, project_again])
@@ -94,7 +94,7 @@ def test_whatever_bit_is_flipped_the_rest_is_projected_as_if_that_document_had_n
 ) -> None:
     rng = random.Random(seed)
     headwater = project(CORPUS, stepwise=False)
-    damaged = {one.content_hash for one in rng.sample(CORPUS, count)}
+    damaged = {item.content_hash for item in rng.sample(CORPUS, count)}
     for content in sorted(damaged):
         flip(headwater, content, rng)
     anew(headwater)
@@ -108,13 +108,13 @@ def test_whatever_bit_is_flipped_the_rest_is_projected_as_if_that_document_had_n
 
 
 def damage(headwater: SmallHeadwater, *submissions: Submission) -> None:
-    for one in submissions:
-        flip(headwater, one.content_hash, random.Random(7))
+    for submission in submissions:
+        flip(headwater, submission.content_hash, random.Random(7))
 
 
 def states(headwater: SmallHeadwater) -> dict[str, str]:
     page = headwater.journal.entries(limit=1_000)
-    return {one.content_hash: one.state.value for one in page.items}
+    return {item.content_hash: item.state.value for item in page.items}
 
 
 def runs_shown(headwater: SmallHeadwater) -> int:
@@ -127,8 +127,8 @@ def test_a_pending_document_that_is_damaged_is_set_aside_and_its_neighbours_are_
     headwater.accept(plan(a_plan()), hurt, whole)
     damage(headwater, hurt)
     headwater.project()
-    found = states(headwater)
-    assert (found[hurt.content_hash], found[whole.content_hash]) == ("failed", "projected")
+    result = states(headwater)
+    assert (result[hurt.content_hash], result[whole.content_hash]) == ("failed", "projected")
     assert runs_shown(headwater) == 1
     assert "cannot be inflated" in failed(headwater)[hurt.content_hash]
     headwater.close()
@@ -162,20 +162,20 @@ def test_the_runs_of_a_damaged_plan_wait_until_it_comes_again() -> None:
 
 
 def test_one_damaged_event_of_a_run_of_openlineage_leaves_the_others_in_force() -> None:
-    told = [
-        lineage_event(openlineage.run_event("r", kind, minute, "job", outputs=[one]))
-        for kind, minute, one in (
+    answer = [
+        lineage_event(openlineage.run_event("r", kind, minute, "job", outputs=[item]))
+        for kind, minute, item in (
             ("START", 1, openlineage.dataset("t", "x")),
             ("RUNNING", 2, openlineage.dataset("only here", "k")),
             ("COMPLETE", 3, openlineage.dataset("u", "k")),
         )
     ]
     headwater = small_headwater()
-    headwater.accept(*told)
-    damage(headwater, told[1])
+    headwater.accept(*answer)
+    damage(headwater, answer[1])
     headwater.project()
-    assert list(failed(headwater)) == [told[1].content_hash]
-    assert headwater.elements() == elements_of([told[0], told[2]], stepwise=False)
+    assert list(failed(headwater)) == [answer[1].content_hash]
+    assert headwater.elements() == elements_of([answer[0], answer[2]], stepwise=False)
     headwater.close()
 
 
@@ -215,7 +215,7 @@ def test_a_long_history_is_revised_past_damaged_events() -> None:
     headwater.accept(plan(a_plan()), *runs)
     headwater.project()
     damage(headwater, runs[10], runs[-1])
-    named = tuple(one.content_hash for one in runs[:20] if one is not runs[10])
+    named = tuple(run.content_hash for run in runs[:20] if run is not runs[10])
     headwater.accept(submit(Command("ana", 1, "", "", Forget((PLAN_ID,), named))))
     headwater.project()
     assert headwater.journal.summary().pending == 0
@@ -240,9 +240,9 @@ def test_a_body_that_is_gone_or_another_ones_is_damage_too() -> None:
         )
         connection.commit()
     headwater.project()
-    found = failed(headwater)
-    assert "is missing" in found[gone.content_hash]
-    assert "another content hash" in found[other.content_hash]
+    result = failed(headwater)
+    assert "is missing" in result[gone.content_hash]
+    assert "another content hash" in result[other.content_hash]
     assert runs_shown(headwater) == 1
     headwater.close()
 
@@ -281,6 +281,6 @@ def test_a_damaged_document_that_is_asked_for_is_an_error_and_lists_go_on() -> N
         with pytest.raises(DamagedDocument, match=f"document {position} is damaged"):
             ask()
     listed: Sequence[StoredDocument] = headwater.journal.documents_of(PLAN_ID)
-    assert [bool(one.damage) for one in listed] == [True]
+    assert [bool(item.damage) for item in listed] == [True]
     assert headwater.journal.entries().total == 1
     headwater.close()

@@ -86,8 +86,8 @@ class Bounded:
         return sum(self.headwater.graph.count())
 
     def labelled(self, label: str) -> int:
-        found = self.headwater.graph.scan()
-        return sum(isinstance(one, Vertex) and one.label == label for one in found)
+        result = self.headwater.graph.scan()
+        return sum(isinstance(item, Vertex) and item.label == label for item in result)
 
     @property
     def elements(self) -> object:
@@ -104,9 +104,9 @@ def bounded() -> Iterator[Bounded]:
 def told_at_once(*submissions: Submission) -> object:
     """The elements of a Headwater without a bound."""
     made: SmallHeadwater = project(submissions, stepwise=False)
-    found = made.elements()
+    result = made.elements()
     made.close()
-    return found
+    return result
 
 
 def test_the_runs_leave_a_graph_that_is_nearly_full(bounded: Bounded) -> None:
@@ -114,7 +114,7 @@ def test_the_runs_leave_a_graph_that_is_nearly_full(bounded: Bounded) -> None:
     assert bounded.labelled(labels.RUN) == 2
     bounded.capacity = int(bounded.size / 0.95)
     bounded.go_on()
-    assert {bounded.labelled(one) for one in (labels.DAY, labels.RUN, labels.EXECUTION)} == {0}
+    assert {bounded.labelled(item) for item in (labels.DAY, labels.RUN, labels.EXECUTION)} == {0}
     assert bounded.labelled(labels.LOGICAL_PLAN) == 2
 
 
@@ -188,7 +188,7 @@ def test_documents_written_again_do_not_make_a_few_elements_look_like_room(
     fullness.hold()
     fullness.wrote(capacity // 20)  # all of it was there
     fullness.hold()
-    edge = next(one.id for one in graph.scan() if isinstance(one, Edge))
+    edge = next(item.id for item in graph.scan() if isinstance(item, Edge))
     graph.remove((), [edge])
     now[0] += 3_600
     assert not fullness.may_release

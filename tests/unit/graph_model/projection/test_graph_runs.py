@@ -304,7 +304,7 @@ def test_no_document_fails_while_services_of_one_graph_have_different_settings(
     window = read_run_window(latter)
     assert read_carried(headwater.journal.get_meta(RUNS_KEY)).asked == window
     assert executions_in(headwater) == wanted(executions_of(headwater), window)
-    follows = [one for one in caplog.messages if "another service" in one]
+    follows = [message for message in caplog.messages if "another service" in message]
     assert len(follows) == (former != latter)
     headwater.close()
 
@@ -331,8 +331,8 @@ def test_services_of_different_settings_leave_the_runs_that_one_of_them_asks_for
             services[number].request_rebuild()
         services[number].project_pending()
         services[number].rebuild_step()
-    for one in services * 3:  # one gives way while the other rebuilds
-        work(one)
+    for item in services * 3:  # one gives way while the other rebuilds
+        work(item)
     carried = read_carried(headwater.journal.get_meta(RUNS_KEY))
     assert str(carried.asked) == latter
     assert not carried.moving

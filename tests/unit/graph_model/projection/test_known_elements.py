@@ -135,8 +135,8 @@ def test_the_heads_of_twenty_thousand_plans_are_remembered() -> None:
     known.close()
     _, head = translate_plan(read_plan_document(plan))
     heads, plans = PlanHeads(), [plan._replace(content_hash=f"{n:064}") for n in range(20_000)]
-    for one in plans:
-        heads.keep(one, head)
+    for item in plans:
+        heads.keep(item, head)
     assert all(map(heads.find, plans))
 
 
@@ -240,7 +240,7 @@ def test_the_structure_of_twenty_thousand_jobs_is_remembered(facts: Facts) -> No
     known = KnownElements()
     wholes = [replace(shared(facts), key=f"{number:032x}") for number in range(20_000)]
     known.learn_wholes(wholes)
-    assert not any(known.new(one).edges for one in wholes)
+    assert not any(known.new(whole).edges for whole in wholes)
 
 
 def test_equal_facts_have_equal_keys_and_others_have_others(facts: Facts) -> None:

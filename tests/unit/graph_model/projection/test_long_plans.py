@@ -106,15 +106,15 @@ def at_once(submissions: Iterable[Submission], runs: RunWindow = DEFAULT) -> Ele
     with pytest.MonkeyPatch.context() as patched:
         bound_pieces(patched, 1_000_000, 1_000_000)
         headwater = project(submissions, stepwise=False, runs=runs)
-    found = headwater.elements()
+    result = headwater.elements()
     headwater.close()
-    return found
+    return result
 
 
 def accepted(submissions: Sequence[Submission]) -> SmallHeadwater:
     headwater = small_headwater()
-    for one in submissions:
-        headwater.accept(one)
+    for submission in submissions:
+        headwater.accept(submission)
     return headwater
 
 
@@ -313,8 +313,8 @@ def test_a_rebuild_leaves_a_plan_hidden_whose_every_event_is_pruned() -> None:
 def test_a_crash_between_two_pieces_loses_nothing(road: str, writes: int) -> None:
     headwater = small_headwater()
     before = {"new": [], "lost": MINE, "late": EVENTS, "changed": MINE}[road]
-    for one in before:
-        headwater.accept(one)
+    for item in before:
+        headwater.accept(item)
     headwater.project()
     if road == "lost":
         lose_graph(headwater)

@@ -90,8 +90,8 @@ def test_a_prune_takes_bounded_steps_and_leaves_the_result_of_a_fresh_projection
 def test_a_forget_takes_bounded_steps_and_leaves_other_documents(left: int) -> None:
     headwater = project(MINE, stepwise=False)
     chosen = random.Random(3).sample(MINE[1:], left)
-    gone = [one for one in MINE if one not in chosen]
-    instruction = Forget((PLAN_ID,), tuple(sorted(one.content_hash for one in gone)))
+    gone = [item for item in MINE if item not in chosen]
+    instruction = Forget((PLAN_ID,), tuple(sorted(item.content_hash for item in gone)))
     assert obey(headwater, instruction) <= STEP
     assert shown(headwater) == shown_of([MINE[0], *chosen] if left else [])
     headwater.close()
@@ -109,7 +109,7 @@ def test_everything_of_a_subject_key_is_named_without_a_look_at_bodies() -> None
 
 def test_forgotten_and_pruned_events_together_hide_their_plan() -> None:
     headwater = project(MINE, stepwise=False)
-    forgotten = Forget((PLAN_ID,), tuple(one.content_hash for one in MINE[1:51]))
+    forgotten = Forget((PLAN_ID,), tuple(item.content_hash for item in MINE[1:51]))
     obey(headwater, forgotten, prune(START + 95, drop=False))
     assert shown(headwater) == shown_of([])
     headwater.close()
@@ -122,7 +122,7 @@ def late(number: int) -> Submission:
 def test_an_event_that_comes_with_the_command_keeps_its_plan() -> None:
     headwater = project(MINE, stepwise=False)
     headwater.accept(late(1))
-    instruction = Forget((PLAN_ID,), tuple(sorted(one.content_hash for one in MINE)))
+    instruction = Forget((PLAN_ID,), tuple(sorted(item.content_hash for item in MINE)))
     obey(headwater, instruction)
     assert shown(headwater) == shown_of([MINE[0], late(1)])
     headwater.close()

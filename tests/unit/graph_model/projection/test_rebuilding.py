@@ -269,11 +269,11 @@ class OvertakenJournal:
         self.noted = False
 
     def get_meta(self, key: str) -> Any:
-        found = self._inner.get_meta(key)
+        result = self._inner.get_meta(key)
         if key == REBUILD_KEY and not self.noted:
             self.noted = True
             self._inner.set_meta(key, "another")
-        return found
+        return result
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)

@@ -81,7 +81,7 @@ def from_nothing(*submissions: Submission) -> Any:
 
 
 def everything(number: int = 30) -> list[Submission]:
-    return [one for each in range(number) for one in run_of(each)]
+    return [item for each in range(number) for item in run_of(each)]
 
 
 def test_other_rules_have_the_result_of_a_start_under_them(headwater: SmallHeadwater) -> None:

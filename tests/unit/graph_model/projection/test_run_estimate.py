@@ -35,8 +35,8 @@ def test_the_estimate_of_a_small_estate_is_exact(setting: str) -> None:
 def test_executions_beyond_those_looked_at_are_like_them() -> None:
     window = RunWindow(1_000)
     headwater = lived(window, 2 * EXECUTIONS_LOOKED_AT)
-    (found,) = estimate_elements(headwater.catalogue, [window]).values()
-    assert found == pytest.approx(elements_of_runs(headwater), rel=0.02)
+    (result,) = estimate_elements(headwater.catalogue, [window]).values()
+    assert result == pytest.approx(elements_of_runs(headwater), rel=0.02)
     headwater.close()
 
 

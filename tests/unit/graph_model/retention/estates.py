@@ -26,12 +26,12 @@ def of_application(run: Submission, name: str) -> Submission:
 def in_one_application(targets: Sequence[str], days: Iterable[int]) -> list[Submission]:
     """Each day an application of one job overwrites these tables, one after the other."""
     numbers = list(days)
-    found: list[Submission] = []
+    result: list[Submission] = []
     for place, target in enumerate(targets):
         plan, *runs = daily("many", 10 + place, "file:/raw", target, numbers)
         named = zip(runs, numbers, strict=True)
-        found += [plan, *(of_application(run, f"nightly-{day}") for run, day in named)]
-    return found
+        result += [plan, *(of_application(run, f"nightly-{day}") for run, day in named)]
+    return result
 
 
 def in_one_run(

@@ -32,8 +32,8 @@ def told(name: str, inputs: list[str], outputs: list[str]) -> Any:
             "eventTime": "2026-03-01T10:00:00Z",
             "run": {"runId": name},
             "job": {"namespace": "etl", "name": name},
-            "inputs": [dataset(one) for one in inputs],
-            "outputs": [dataset(one) for one in outputs],
+            "inputs": [dataset(item) for item in inputs],
+            "outputs": [dataset(output) for output in outputs],
         }
     )
 
@@ -45,12 +45,12 @@ def captured(name: str) -> Iterator[Submission]:
             yield submission(PLAN_KIND, exchange.document, api_version=version)
         if exchange.kind == "event":
             listed = exchange.document if isinstance(exchange.document, list) else []
-            yield from (submission(EVENT_KIND, one, api_version=version) for one in listed)
+            yield from (submission(EVENT_KIND, item, api_version=version) for item in listed)
 
 
 @pytest.fixture(scope="module")
 def headwater() -> Iterator[SmallHeadwater]:
-    documents = [one for name in names() for one in captured(name)]
+    documents = [item for name in names() for item in captured(name)]
     made = project(
         [
             *documents,
@@ -94,12 +94,12 @@ def test_a_dataset_covers_the_plans_of_the_graph_at_its_names_and_places(
     headwater: SmallHeadwater,
 ) -> None:
     datasets = ids_of(headwater, labels.DATASET)
-    named = {one for one in datasets if around(headwater, [one], labels.NAMES)}
+    named = {item for item in datasets if around(headwater, [item], labels.NAMES)}
     for dataset in datasets:
         same = {dataset} | around(headwater, [dataset], labels.NAMES)
         plans = around(headwater, same, labels.FEEDS) & ids_of(headwater, labels.LOGICAL_PLAN)
-        found = subject_keys_of_dataset(dataset, headwater.catalogue)
-        assert found == headwater.catalogue.plan_ids(plans)
+        result = subject_keys_of_dataset(dataset, headwater.catalogue)
+        assert result == headwater.catalogue.plan_ids(plans)
     assert named
     assert named < datasets
 
@@ -107,7 +107,7 @@ def test_a_dataset_covers_the_plans_of_the_graph_at_its_names_and_places(
 def test_the_sources_of_a_plan_are_those_of_the_graph(headwater: SmallHeadwater) -> None:
     plans = ids_of(headwater, labels.LOGICAL_PLAN)
     sources = sources_of(plans, headwater.catalogue, DatasetNames(headwater.catalogue))
-    assert any(after(headwater, found, labels.NAMES) for found in sources.values())
+    assert any(after(headwater, source, labels.NAMES) for source in sources.values())
     for plan in plans:
         read = before(headwater, [plan], labels.FEEDS)
         assert sources.get(plan, set()) == read | after(headwater, read, labels.NAMES)

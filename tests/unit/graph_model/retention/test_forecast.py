@@ -62,15 +62,15 @@ def forecast(
 
 def test_a_disk_is_full_at_its_reserve() -> None:
     kept = [before(1, journal_bytes=NOW.journal_bytes - 1_000)]
-    found = forecast(kept, NOW, free=900 << 20, reserve=256 << 20)
-    assert found.disk_days == pytest.approx((644 << 20) / 1_000)
-    assert found.warning is None
+    result = forecast(kept, NOW, free=900 << 20, reserve=256 << 20)
+    assert result.disk_days == pytest.approx((644 << 20) / 1_000)
+    assert result.warning is None
 
 
 def test_where_documents_are_refused_the_disk_is_full_and_the_warning_gives_the_reason() -> None:
     kept = [before(1, journal_bytes=NOW.journal_bytes - 1_000)]
-    found = forecast(kept, free=900 << 20, reserve=256 << 20, refusal="no room for new ones")
-    assert (found.disk_days, found.warning) == (0, "no room for new ones")
+    result = forecast(kept, free=900 << 20, reserve=256 << 20, refusal="no room for new ones")
+    assert (result.disk_days, result.warning) == (0, "no room for new ones")
     held = forecast(free=0, holds=True, reserve=1, refusal="no room for new ones").warning or ""
     assert held.startswith("no room for new ones; the engine's heap is full now")
 
@@ -99,9 +99,9 @@ def test_a_rate_is_that_of_ten_minutes_at_least() -> None:
 
 
 def test_one_large_removal_does_not_hide_the_growth_of_the_other_days() -> None:
-    found = growth(*days_of(100, 102, 104, 106, 6, 8, 10, 12))
-    assert found.disk_bytes == pytest.approx(12e9 / 7)
-    assert found.elements == pytest.approx(12_000 / 7)
+    result = growth(*days_of(100, 102, 104, 106, 6, 8, 10, 12))
+    assert result.disk_bytes == pytest.approx(12e9 / 7)
+    assert result.elements == pytest.approx(12_000 / 7)
 
 
 def test_removing_each_night_as_much_as_came_is_no_growth() -> None:
@@ -113,8 +113,8 @@ def test_removing_each_night_as_much_as_came_is_no_growth() -> None:
 
 
 def test_a_load_once_a_week_is_growth() -> None:
-    found = growth(*days_of(10, 10, 10, 24, 24, 24, 24, 24))
-    assert found.disk_bytes == pytest.approx(2e9)
+    result = growth(*days_of(10, 10, 10, 24, 24, 24, 24, 24))
+    assert result.disk_bytes == pytest.approx(2e9)
 
 
 def test_hours_in_which_the_service_was_off_are_shared_out() -> None:
@@ -144,8 +144,8 @@ def test_nothing_warns_of_the_burst_of_a_backfill_before_a_day_has_passed(days: 
 def test_a_graph_that_was_not_counted_then_has_no_rate() -> None:
     assert growth([before(2, elements=None)], NOW).elements is None
     assert growth([before(2)], replace(NOW, elements=None)).elements is None
-    found = growth([before(2, elements=None), before(1, elements=600)], NOW)
-    assert found.elements == 100.0
+    result = growth([before(2, elements=None), before(1, elements=600)], NOW)
+    assert result.elements == 100.0
 
 
 @pytest.mark.parametrize(
@@ -168,10 +168,10 @@ def test_days_are_room_by_rate_and_none_are_left_of_no_room(
 
 @pytest.mark.parametrize("kept", [[], [before(2)], [before(2, elements=900)]])
 def test_a_heap_over_its_capacity_is_a_warning_whatever_it_did(kept: list[Measure]) -> None:
-    found = forecast(kept, capacity=700)
-    assert found.heap_days == 0.0
-    assert found.warning is not None
-    assert found.warning.startswith("the engine's heap is full now")
+    result = forecast(kept, capacity=700)
+    assert result.heap_days == 0.0
+    assert result.warning is not None
+    assert result.warning.startswith("the engine's heap is full now")
 
 
 def test_a_graph_that_holds_documents_is_full_a_little_below_its_capacity() -> None:
@@ -186,10 +186,10 @@ def test_a_disk_is_full_when_a_log_does_not_fit() -> None:
 
 def test_a_disk_that_is_soon_full_is_a_warning_with_its_days() -> None:
     kept, now = days_of(1, 2, 3)
-    found = forecast(kept, now, free=SPARE_BYTES + 5 * 10**9, capacity=1_000_000)
-    assert found.warning is not None
-    assert found.warning.startswith("the disk is full in 5.0 days at this rate")
-    assert "heap" not in found.warning
+    result = forecast(kept, now, free=SPARE_BYTES + 5 * 10**9, capacity=1_000_000)
+    assert result.warning is not None
+    assert result.warning.startswith("the disk is full in 5.0 days at this rate")
+    assert "heap" not in result.warning
 
 
 def test_measures_are_kept_an_hour_apart_for_a_week() -> None:

@@ -66,11 +66,11 @@ def test_a_time_splits_executions_into_parts_that_fit_one_step(times: list[int],
     headwater = small_headwater()
     headwater.catalogue.record(rows)
     end = cutoff("load", "file:/staged", 1)
-    found = split_time([Move(end)], headwater.catalogue, most)
+    result = split_time([Move(end)], headwater.catalogue, most)
     headwater.close()
-    assert count(found) > 0
-    assert count(found) <= max(most, count_first(times))
-    assert found == end.before or count(found + 1) > most
+    assert count(result) > 0
+    assert count(result) <= max(most, count_first(times))
+    assert result == end.before or count(result + 1) > most
 
 
 def count_first(times: list[int]) -> int:

@@ -52,7 +52,7 @@ def moment(hour: int) -> str:
 
 @contextmanager
 def estate(*submissions: Iterable[Submission]) -> Iterator[SmallHeadwater]:
-    made = project([one for some in submissions for one in some], stepwise=False)
+    made = project([item for some in submissions for item in some], stepwise=False)
     try:
         yield made
     finally:
@@ -65,9 +65,9 @@ def prune(headwater: SmallHeadwater, keep: int) -> Prune:
 
 def kept_from(headwater: SmallHeadwater, keep: int) -> dict[str, int]:
     """Per job the hour of its first execution that a prune command leaves."""
-    before = {one.name: one.before for one in prune(headwater, keep).cutoffs}
+    before = {cutoff.name: cutoff.before for cutoff in prune(headwater, keep).cutoffs}
     rows = [row for row in headwater.catalogue.scan() if isinstance(row, ExecutionRow)]
-    names = {one.id: one.name for one in headwater.catalogue.jobs({row.job for row in rows})}
+    names = {job.id: job.name for job in headwater.catalogue.jobs({row.job for row in rows})}
     left = [row for row in rows if row.at >= before.get(names[row.job], 0)]
     return {
         name: min((row.at - START) // HOUR for row in left if names[row.job] == name)
@@ -130,11 +130,11 @@ def test_a_table_that_is_made_of_its_former_state_keeps_every_run_in_bounded_mem
     others = [overwrite("load", hour, "raw", "staged") for hour in range(60)]
     with estate(made_of_themselves(60), others) as headwater:
         plans = headwater.catalogue.logical_plans_of(headwater.catalogue.job_ids("", 9))
-        wished = {one.job: START + 50 * HOUR for one in plans}
+        wished = {plan.job: START + 50 * HOUR for plan in plans}
         needed = NeededWrites(plans, wished, headwater.catalogue)
         needed.follow()
         remembered = len(needed._history.visible_writes._known)
-        first = {(one.job, one.target): needed.times[one.target] for one in plans}
+        first = {(item.job, item.target): needed.times[item.target] for item in plans}
     assert sorted(first.values()) == [START, START + 50 * HOUR]
     assert remembered <= 10
 

@@ -65,6 +65,6 @@ def test_another_query_takes_the_place_of_the_first_wherever_a_command_keeps_it(
 def test_a_write_that_delta_says_nothing_of_stays_as_it_is(form: str) -> None:
     captured = CapturedQuery("AppendData", "[]", Target("file:/t", format=form), schema="{}")
 
-    found = GeneratedColumns(Questions(), Node(Fuse())).complete(captured, None, None)
+    result = GeneratedColumns(Questions(), Node(Fuse())).complete(captured, None, None)
 
-    assert found is captured
+    assert result is captured

@@ -369,16 +369,16 @@ def test_whichever_call_fails_the_rest_is_told_or_nothing_is(
 
 
 def test_most_calls_may_fail_without_losing_the_document() -> None:
-    told = 0
+    answer = 0
     calls = count_of_calls()
     for number in range(1, calls + 1):
         fuse = Fuse(at=number)
         try:
-            told += len(capture(execution(fuse, insert(fuse))))
+            answer += len(capture(execution(fuse, insert(fuse))))
         except JvmError:
             continue
     # Needed are the analyzed plan and its name.
-    assert told == calls - 2
+    assert answer == calls - 2
 
 
 def _place_of(captured: CapturedQuery) -> str | None:
@@ -552,11 +552,11 @@ def test_a_table_made_by_a_query_takes_mode_and_counts_of_its_insert() -> None:
     )
 
     inspector.capture(execution(fuse, insert(fuse)), timestamp=1, duration_ns=1)
-    (told,) = inspector.capture(execution(fuse, create, executed), timestamp=2, duration_ns=1)
+    (answer,) = inspector.capture(execution(fuse, create, executed), timestamp=2, duration_ns=1)
     (again,) = inspector.capture(execution(fuse, create, executed), timestamp=3, duration_ns=1)
     assert (again.target.mode, again.write_metrics) == ("Append", {}), "an insert is used once"
 
-    assert (told.target.mode, told.write_metrics["numOutputRows"]) == ("Overwrite", 5)
+    assert (answer.target.mode, answer.write_metrics["numOutputRows"]) == ("Overwrite", 5)
     inspector.capture(
         execution(fuse, insert(fuse, mode=text(fuse, "Append"))), timestamp=1, duration_ns=1
     )
@@ -570,9 +570,9 @@ def test_a_table_made_by_a_query_takes_mode_and_counts_of_its_insert() -> None:
         inspector.capture(inside, timestamp=4, duration_ns=1)
         assert len(inspector.capture(creating, timestamp=5, duration_ns=1)) == told_of
     create._answers["mode"] = text(fuse, "Append")
-    assert (told.target.format, told.target.partition_columns) == ("parquet", ("dt",))
-    assert told.target.table is not None
-    assert (told.target.table.name, told.target.table.database) == ("t", "hr")
+    assert (answer.target.format, answer.target.partition_columns) == ("parquet", ("dt",))
+    assert answer.target.table is not None
+    assert (answer.target.table.name, answer.target.table.database) == ("t", "hr")
 
 
 @pytest.mark.parametrize(
@@ -723,11 +723,11 @@ def test_the_server_finds_the_table_behind_the_text_that_jdbc_sends_before_a_que
     name = "#t" if "#t" in prepared else "t"
     source = with_prepared(f"(SELECT id FROM {name}) SPARK_GEN_SUBQ_0", prepared)
 
-    found = query_lineage(f"{url}:{source}", ["id"], DEFAULT_RULES)
+    result = query_lineage(f"{url}:{source}", ["id"], DEFAULT_RULES)
 
-    assert found is not None
-    assert list(found[1]) == [("hr", "emp")]
-    assert found[0].problems == ()
+    assert result is not None
+    assert list(result[1]) == [("hr", "emp")]
+    assert result[0].problems == ()
 
 
 def test_a_catalog_table_is_read_where_the_catalog_says_it_lies() -> None:

@@ -66,16 +66,20 @@ def merge(fuse: Fuse) -> Node:
 
 def test_a_merge_that_was_refused_is_a_failed_run_of_its_tables() -> None:
     fuse = Fuse()
-    (told,) = refused(merge(fuse), fuse, "t", "s")
+    (answer,) = refused(merge(fuse), fuse, "t", "s")
 
-    assert (told.command, told.error, told.timestamp) == ("MergeIntoTable", "no such column", 7)
-    assert (told.target.uri, told.target.format, told.target.append) == (
+    assert (answer.command, answer.error, answer.timestamp) == (
+        "MergeIntoTable",
+        "no such column",
+        7,
+    )
+    assert (answer.target.uri, answer.target.format, answer.target.append) == (
         "file:/lake/t", "delta", True,
     )  # fmt: skip
-    assert {r.sources for r in told.relations.values()} == {("file:/lake/t",), ("file:/lake/s",)}
-    plan = execution_plan(told, APPLICATION)
+    assert {r.sources for r in answer.relations.values()} == {("file:/lake/t",), ("file:/lake/s",)}
+    plan = execution_plan(answer, APPLICATION)
     assert [gap["code"] for gap in plan["operations"]["write"]["extra"]["gaps"]] == ["unread-plan"]
-    assert execution_event(told, plan["id"], APPLICATION)["error"] == "no such column"
+    assert execution_event(answer, plan["id"], APPLICATION)["error"] == "no such column"
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
@@ -92,10 +96,10 @@ def test_an_insert_reads_the_tables_of_its_query(overwrite: bool) -> None:
         fuse, "InsertIntoStatement", table=named(fuse, "t"), query=query, overwrite=overwrite
     )
 
-    (told,) = refused(statement, fuse, "t", "s", "inner")
+    (answer,) = refused(statement, fuse, "t", "s", "inner")
 
-    assert told.target.append is not overwrite
-    assert {r.sources for r in told.relations.values()} == {
+    assert answer.target.append is not overwrite
+    assert {r.sources for r in answer.relations.values()} == {
         ("file:/lake/s",),
         ("file:/lake/inner",),
     }
@@ -104,8 +108,8 @@ def test_an_insert_reads_the_tables_of_its_query(overwrite: bool) -> None:
 def test_a_table_that_nobody_knows_is_not_made_up() -> None:
     fuse = Fuse()
     assert refused(merge(fuse), fuse, "s") == []
-    (told,) = refused(merge(fuse), fuse, "t")
-    assert [r.sources for r in told.relations.values()] == [("file:/lake/t",)]
+    (answer,) = refused(merge(fuse), fuse, "t")
+    assert [r.sources for r in answer.relations.values()] == [("file:/lake/t",)]
 
 
 def test_a_query_that_was_refused_is_not_told() -> None:
@@ -118,5 +122,5 @@ def test_a_jvm_that_breaks_off_anywhere_costs_the_telling_alone() -> None:
     refused(merge(whole), whole, "t", "s")
     for number in range(1, whole.calls + 1):
         fuse = Fuse(number)
-        told: list[Any] = refused(merge(fuse), fuse, "t", "s")
-        assert len(told) <= 1
+        answer: list[Any] = refused(merge(fuse), fuse, "t", "s")
+        assert len(answer) <= 1

@@ -311,14 +311,14 @@ def test_a_value_that_a_clause_copies_under_a_condition_is_a_copy() -> None:
     command = delta("MergeIntoCommand", source=SOURCE, target=TARGET, matchedClauses=[],
                     notMatchedClauses=[insert], notMatchedBySourceClauses=[])  # fmt: skip
 
-    found = {flow for flow in flows(logic_of("MergeIntoCommand", command)) if flow[2] == "source"}
+    result = {flow for flow in flows(logic_of("MergeIntoCommand", command)) if flow[2] == "source"}
 
-    assert {flow for flow in found if flow[3] != "CONDITIONAL"} == {
+    assert {flow for flow in result if flow[3] != "CONDITIONAL"} == {
         ("id", "key", "source", "IDENTITY"),
         ("pay", "amount", "source", "IDENTITY"),
         ("unit", "key", "source", "TRANSFORMATION"),
     }
-    assert {flow[0] for flow in found if flow[3] == "CONDITIONAL"} == {"id", "pay", "unit"}
+    assert {flow[0] for flow in result if flow[3] == "CONDITIONAL"} == {"id", "pay", "unit"}
 
 
 def test_a_delete_that_writes_positions_only_still_has_the_tables_columns() -> None:

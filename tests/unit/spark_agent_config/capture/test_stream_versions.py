@@ -90,7 +90,7 @@ def batch_of_iceberg(
     source = iceberg(fuse, *(snapshot(fuse, number, **files) for number in (1, 2, 3)))
     streamed = {"spark.sql.streaming.queryId": "q"}
     made = [{**streamed, "spark.sql.streaming.epochId": str(number)} for number in (0, 1)]
-    written = iceberg(fuse, *(snapshot(fuse, n, **told) for n, told in enumerate(made, start=1)))
+    written = iceberg(fuse, *(snapshot(fuse, n, **item) for n, item in enumerate(made, start=1)))
     options = Node(fuse, get={"stream-from-timestamp": began}.get)
     streaming = Node(fuse, table=Node(fuse, table=source), extraOptions=options)
     static = Node(fuse)
@@ -124,10 +124,10 @@ def batch_of_iceberg(
 def test_a_batch_of_iceberg_has_the_version_that_it_made_and_those_that_it_read(
     start: dict[str, int] | None, since: int | None
 ) -> None:
-    told = batch_of_iceberg(Fuse(), start, 1)
-    assert told.written_version == TableVersion("102", 2, "main")
-    assert told.relations[3].version == TableVersion("103", 3, since=since)
-    assert told.relations[4].version is None
+    answer = batch_of_iceberg(Fuse(), start, 1)
+    assert answer.written_version == TableVersion("102", 2, "main")
+    assert answer.relations[3].version == TableVersion("103", 3, since=since)
+    assert answer.relations[4].version is None
     assert batch_of_iceberg(Fuse(), start, 7).written_version is None
 
 
@@ -144,12 +144,12 @@ def test_a_batch_of_iceberg_has_the_version_that_it_made_and_those_that_it_read(
 def test_a_stream_of_iceberg_that_starts_at_a_time_reads_changes_from_there_on(
     began: str, start: dict[str, int] | None, since: int | None
 ) -> None:
-    told = batch_of_iceberg(Fuse(), start, 1, began)
-    assert told.relations[3].version == TableVersion("103", 3, since=since)
+    answer = batch_of_iceberg(Fuse(), start, 1, began)
+    assert answer.relations[3].version == TableVersion("103", 3, since=since)
 
 
 @pytest.mark.parametrize("at", range(1, 40))
 def test_an_answer_that_does_not_come_leaves_the_batch_as_it_is(at: int) -> None:
-    told = batch_of_iceberg(Fuse(at), None, 1)
-    assert told.target.uri == "file:/ice/t"
-    assert set(told.relations) == {3, 4}
+    answer = batch_of_iceberg(Fuse(at), None, 1)
+    assert answer.target.uri == "file:/ice/t"
+    assert set(answer.relations) == {3, 4}

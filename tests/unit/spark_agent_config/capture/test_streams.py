@@ -47,12 +47,12 @@ def streams(
 
 
 def test_a_batch_is_told_at_its_end_with_its_rows() -> None:
-    told = Told()
-    following = streams(told)
+    answer = Told()
+    following = streams(answer)
     following.started("q", "r")
     following.progressed("r", PROGRESS)
 
-    (write,) = told.writes
+    (write,) = answer.writes
     assert write.timestamp == 1_767_323_046_678
     assert write.duration_ns == 1_000_000_000
     assert write.read_metrics == {"numOutputRows": 7}
@@ -62,19 +62,19 @@ def test_a_batch_is_told_at_its_end_with_its_rows() -> None:
 
 
 def test_the_plan_is_taken_once_a_run_and_idle_triggers_are_not_told() -> None:
-    told, taken = Told(), []
+    answer, taken = Told(), []
 
     def capture(running: Any) -> CapturedQuery:
         taken.append(running)
         return WRITE
 
-    following = streams(told, capture)
+    following = streams(answer, capture)
     following.started("q", "r")
     for _ in range(3):
         following.progressed("r", PROGRESS)
         following.progressed("r", {**PROGRESS, "durationMs": {"triggerExecution": 1}})
 
-    assert (len(told.writes), taken) == (3, ["running q"])
+    assert (len(answer.writes), taken) == (3, ["running q"])
 
 
 def test_the_plan_of_a_run_is_looked_for_and_kept_by_one_thread_at_a_time() -> None:
@@ -98,24 +98,24 @@ def test_the_plan_of_a_run_is_looked_for_and_kept_by_one_thread_at_a_time() -> N
 
 
 def test_a_sink_that_keeps_nothing_is_not_told() -> None:
-    told = Told()
-    following = streams(told, lambda _: None)
+    answer = Told()
+    following = streams(answer, lambda _: None)
     following.started("q", "r")
     following.progressed("r", PROGRESS)
     following.ended("r", "broken", 5)
 
-    assert told.writes == []
+    assert answer.writes == []
 
 
 def test_a_stream_that_ends_with_an_error_is_told_and_one_that_is_stopped_is_not() -> None:
-    told = Told()
-    following = streams(told)
+    answer = Told()
+    following = streams(answer)
     for run, error in (("r1", None), ("r2", "it broke")):
         following.started("q", run)
         following.ended(run, error, 5)
     following.ended("never-seen", "it broke", 6)
 
-    assert told.writes == [replace(WRITE, error="it broke", timestamp=5)]
+    assert answer.writes == [replace(WRITE, error="it broke", timestamp=5)]
 
 
 def test_a_stream_that_cannot_be_inspected_is_one_line_in_the_log(
@@ -146,23 +146,23 @@ def event_of(fuse: Fuse, kind: str, run: str, error: str | None = None) -> Node:
 
 
 def test_streams_of_all_sessions_are_heard_on_the_bus_of_the_application() -> None:
-    told, fuse = Told(), Fuse()
-    following = streams(told)
+    answer, fuse = Told(), Fuse()
+    following = streams(answer)
     events = StreamEvents(lambda _, run: None if run == "of nobody" else following, lambda: 5)
     for run, error in (("r1", None), ("r2", "it broke"), ("of nobody", "it broke")):
         events.accept(event_of(fuse, "Started", run))
         events.accept(progress_event(fuse, run))
         events.accept(event_of(fuse, "Terminated", run, error))
 
-    assert [write.error for write in told.writes] == [None, None, "it broke"]
+    assert [write.error for write in answer.writes] == [None, None, "it broke"]
     assert not following.knows("r1")
 
 
 def test_a_stream_that_ran_before_anybody_listened_is_heard_from_then_on() -> None:
-    told = Told()
-    following = streams(told)
+    answer = Told()
+    following = streams(answer)
     StreamEvents(lambda *_: following, lambda: 5).accept(progress_event(Fuse(), "r"))
-    assert len(told.writes) == 1
+    assert len(answer.writes) == 1
 
 
 def test_an_event_that_the_jvm_does_not_explain_is_one_line_in_the_log(
@@ -270,25 +270,27 @@ def count_of_calls() -> int:
 @pytest.mark.parametrize("number", range(1, count_of_calls() + 1))
 def test_whichever_call_fails_a_stream_raises_nothing(number: int) -> None:
     fuse = Fuse(at=number)
-    stream, told = running(fuse), Told()
+    stream, answer = running(fuse), Told()
     inspector = Inspector(Paths(), None)
-    following = Streams(lambda _: stream, inspector.capture_stream, told, inspector.complete_batch)
+    following = Streams(
+        lambda _: stream, inspector.capture_stream, answer, inspector.complete_batch
+    )
     following.started("q", "r")
     following.progressed("r", PROGRESS)
 
-    assert all(write.target.uri == "file:/lake/out" for write in told.writes)
+    assert all(write.target.uri == "file:/lake/out" for write in answer.writes)
 
 
 def test_a_query_that_cannot_be_found_raises_nothing() -> None:
     def find(_: str) -> Any:
         raise RuntimeError("gone")
 
-    told = Told()
-    following = Streams(find, lambda _: WRITE, told, lambda batch, *_: batch)
+    answer = Told()
+    following = Streams(find, lambda _: WRITE, answer, lambda batch, *_: batch)
     following.started("q", "r")
     following.progressed("r", PROGRESS)
 
-    assert told.writes == []
+    assert answer.writes == []
 
 
 # --- nested writes ---------------------------------------------------------------------------
@@ -311,9 +313,9 @@ def test_a_write_inside_another_is_told_once_with_its_counts(inner: str, outer: 
     assert nested.admit([write_of(inner, write_metrics={"numOutputRows": 4})], 10) == []
     assert nested.next_due is not None
 
-    (told,) = nested.admit([write_of(outer)], 11)
+    (answer,) = nested.admit([write_of(outer)], 11)
 
-    assert (told.command, told.write_metrics) == (outer, {"numOutputRows": 4})
+    assert (answer.command, answer.write_metrics) == (outer, {"numOutputRows": 4})
     assert nested.next_due is None
 
 
@@ -340,8 +342,8 @@ def test_a_write_into_a_table_that_is_being_made_waits_for_the_command_that_make
 
     assert nested.due(60) == []
     assert nested.release(staged=False) == [], "nothing has happened yet"
-    (told,) = nested.admit([write_of("ReplaceTableAsSelect")], 61)
-    assert told.command == "ReplaceTableAsSelect"
+    (answer,) = nested.admit([write_of("ReplaceTableAsSelect")], 61)
+    assert answer.command == "ReplaceTableAsSelect"
     nested.admit([inner], 100)
     assert nested.due(161) == [inner], "nothing was heard of the other"
     nested.admit([inner], 200)
@@ -362,8 +364,8 @@ def test_writes_of_several_threads_find_the_ones_around_them() -> None:
         assert nested.admit([write_of("AppendData", f"/{number}", staged=True)], number) == []
 
     for number in (1, 0, 2):
-        (told,) = nested.admit([write_of("CreateTableAsSelect", f"/{number}")], 10)
-        assert told.command == "CreateTableAsSelect"
+        (answer,) = nested.admit([write_of("CreateTableAsSelect", f"/{number}")], 10)
+        assert answer.command == "CreateTableAsSelect"
     assert nested.next_due is None
 
 

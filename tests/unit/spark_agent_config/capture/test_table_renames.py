@@ -69,10 +69,10 @@ def test_a_table_in_its_default_place_is_copied_and_emptied() -> None:
 
 
 def test_a_table_with_a_location_only_gets_another_name() -> None:
-    (told,) = renamed(Fuse(), "s3://lake/t", kind="EXTERNAL")
-    assert (told.target.uri, told.target.mode) == ("s3://lake/t", "")
-    assert told.target.renamed is not None
-    assert [(end.name, end.location) for end in told.target.renamed] == [
+    (answer,) = renamed(Fuse(), "s3://lake/t", kind="EXTERNAL")
+    assert (answer.target.uri, answer.target.mode) == ("s3://lake/t", "")
+    assert answer.target.renamed is not None
+    assert [(end.name, end.location) for end in answer.target.renamed] == [
         ("a", "s3://lake/t"),
         ("b", "s3://lake/t"),
     ]
@@ -91,9 +91,9 @@ def test_a_default_place_without_a_scheme_is_the_one_with_it() -> None:
     inspector = Inspector(Node(Fuse()), None)
     renamed(Fuse(), "file:/warehouse/a", failure="there is a b", inspector=inspector)
 
-    told = renamed(Fuse(), "", found=False, warehouse="/warehouse", inspector=inspector)
+    answer = renamed(Fuse(), "", found=False, warehouse="/warehouse", inspector=inspector)
 
-    places = [(query.target.uri, query.target.mode) for query in told]
+    places = [(query.target.uri, query.target.mode) for query in answer]
     assert places == [("file:/warehouse/b", "Overwrite"), ("file:/warehouse/a", "Overwrite")]
 
 
@@ -116,8 +116,8 @@ def test_a_view_is_not_told() -> None:
 
 
 def test_a_rename_that_failed_is_a_failed_run_of_the_table() -> None:
-    (told,) = renamed(Fuse(), "file:/warehouse/a", failure="there is a b")
-    assert (told.target.mode, told.error) == ("", "there is a b")
+    (answer,) = renamed(Fuse(), "file:/warehouse/a", failure="there is a b")
+    assert (answer.target.mode, answer.error) == ("", "there is a b")
 
 
 @pytest.mark.parametrize("at", range(3, 60))

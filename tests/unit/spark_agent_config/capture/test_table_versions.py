@@ -53,12 +53,12 @@ def test_the_commit_while_the_command_ran_is_its() -> None:
         6: commit("WRITE", START - 1),
     }
 
-    found = delta_commit(texts.items(), {"dt": "dt"}, PERIOD)
+    result = delta_commit(texts.items(), {"dt": "dt"}, PERIOD)
 
-    assert found is not None
-    assert found.version == TableVersion("7", 7)
-    assert found.counts == {"numOutputRows": 6}
-    assert found.partitions == ("dt=__HIVE_DEFAULT_PARTITION__", "dt=d%201")
+    assert result is not None
+    assert result.version == TableVersion("7", 7)
+    assert result.counts == {"numOutputRows": 6}
+    assert result.partitions == ("dt=__HIVE_DEFAULT_PARTITION__", "dt=d%201")
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,9 @@ def test_no_commit_is_taken_where_it_may_be_anothers(texts: dict[int, str]) -> N
 def test_commits_before_the_command_are_not_read() -> None:
     commits = iter([(7, commit("WRITE", START)), (6, commit("WRITE", START - 1)), (5, "")])
 
-    found = delta_commit(commits, {}, PERIOD)
+    result = delta_commit(commits, {}, PERIOD)
 
-    assert found is not None
+    assert result is not None
     assert list(commits) == [(5, "")]
 
 
@@ -123,12 +123,12 @@ def test_partitions_under_physical_names_are_told_by_their_columns() -> None:
     schema = {"name": "dt", "metadata": {"delta.columnMapping.physicalName": "col-1"}}
 
     columns = names_in_the_log(["dt"], json.dumps({"fields": [schema, {"name": "id"}]}))
-    found = delta_commit(commits, columns, PERIOD)
+    result = delta_commit(commits, columns, PERIOD)
     other = delta_commit(commits, {"dt": "dt"}, PERIOD)
 
-    assert found is not None
+    assert result is not None
     assert other is not None
-    assert found.partitions == ("dt=d",)
+    assert result.partitions == ("dt=d",)
     assert other.partitions == (), "names that are not the columns'"
 
 
@@ -146,10 +146,10 @@ def test_an_overwrite_that_leaves_files_is_dynamic_by_a_setting_of_the_session(
 ) -> None:
     made = Commit(TableVersion("1", 1), {}, ("dt=d",), ("dt",), leaves_some=leaves_some)
 
-    told = with_commit(CapturedQuery("AppendData", "", target), made)
+    answer = with_commit(CapturedQuery("AppendData", "", target), made)
 
-    assert told.target.dynamic_partition_overwrite is dynamic
-    assert told.written_partitions == ("dt=d",)
+    assert answer.target.dynamic_partition_overwrite is dynamic
+    assert answer.written_partitions == ("dt=d",)
 
 
 @pytest.mark.parametrize(
@@ -205,9 +205,9 @@ def test_a_write_to_a_branch_read_the_content_that_the_branch_had_before(
 def test_an_incremental_read_of_the_table_itself_ends_before_the_write() -> None:
     written = Commit(TableVersion("12", 5, "main"), parent=TableVersion("11", 4, "main"))
 
-    found = read_before(reading("AppendData", TableVersion("12", 5, since=3)), written)
+    result = read_before(reading("AppendData", TableVersion("12", 5, since=3)), written)
 
-    assert found[1].version == TableVersion("11", 4, since=3)
+    assert result[1].version == TableVersion("11", 4, since=3)
 
 
 def snapshot(fuse: Fuse, number: int) -> Node:
@@ -338,8 +338,8 @@ class Entries:
         return Entries(self.entries[since:until])
 
     def toString(self) -> str:
-        one = "SnapshotLogEntry{{timestampMillis={}, snapshotId={}}}"
-        return f"[{', '.join(one.format(*entry) for entry in self.entries)}]"
+        first = "SnapshotLogEntry{{timestampMillis={}, snapshotId={}}}"
+        return f"[{', '.join(first.format(*entry) for entry in self.entries)}]"
 
 
 def test_of_a_long_history_the_newest_entries_are_looked_at() -> None:

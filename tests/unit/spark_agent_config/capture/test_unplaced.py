@@ -76,10 +76,10 @@ def test_a_table_that_could_not_be_made_has_the_place_that_the_write_in_it_knew(
 
     assert nested.admit([other], 0) == []
     assert nested.admit([inner], 0) == []
-    (told,) = nested.admit([outer], 1)
+    (answer,) = nested.admit([outer], 1)
 
-    assert (told.command, told.target.uri) == ("CreateTableAsSelect", "file:/ice/orders")
-    assert (told.target.mode, told.target.unplaced) == ("ErrorIfExists", None)
+    assert (answer.command, answer.target.uri) == ("CreateTableAsSelect", "file:/ice/orders")
+    assert (answer.target.mode, answer.target.unplaced) == ("ErrorIfExists", None)
     assert nested.release(staged=True) == [other]
 
 
@@ -171,7 +171,7 @@ def test_a_table_of_a_vendors_catalog_has_its_name_there_for_writers_and_readers
     append = insert(fuse, nodeName="AppendData", table=relation)
     read = insert(fuse, query=query(fuse, relation))
 
-    (written,), (reading,) = (capture(execution(fuse, one)) for one in (append, read))
+    (written,), (reading,) = (capture(execution(fuse, item)) for item in (append, read))
 
     assert written.target.uri == "crm:sales.orders"
     assert reading.relations[EMPLOYEES].sources == ("crm:sales.orders",)
@@ -210,8 +210,8 @@ def inspector_of(fuse: Fuse) -> Inspector:
 
 def gaps_of(captured: CapturedQuery) -> list[tuple[str, str]]:
     plan = execution_plan(captured, APPLICATION)
-    told = plan["operations"]["write"]["extra"].get("gaps", ())
-    return [(gap["code"], gap["detail"]) for gap in told]
+    answer = plan["operations"]["write"]["extra"].get("gaps", ())
+    return [(gap["code"], gap["detail"]) for gap in answer]
 
 
 def test_the_mode_that_an_unknown_command_has_hides_no_history() -> None:

@@ -839,11 +839,11 @@ def test_a_server_without_tls_behind_an_https_address_is_away() -> None:
 
 
 def test_a_server_s_message_stands_on_one_line_of_the_log() -> None:
-    reply, told = (
+    reply, answer = (
         b"HTTP/1.1 400 No\r\n\r\nfirst\nERROR second\n",
         "answered 400: first ERROR second$",
     )
-    with raw_server(reply) as url, pytest.raises(DocumentRejected, match=told):
+    with raw_server(reply) as url, pytest.raises(DocumentRejected, match=answer):
         HttpSender(url, {})(Post("x", {}))
 
 

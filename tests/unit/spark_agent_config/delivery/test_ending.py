@@ -73,8 +73,8 @@ def test_a_driver_that_ends_while_nobody_answers_keeps_waiting_documents(
         done = run(f"http://127.0.0.1:{silent.getsockname()[1]}", tmp_path, ending)
 
     assert (done.returncode, done.stdout) == (code, "done\n"), done.stderr
-    told = [line for line in done.stderr.splitlines() if line.startswith("Lineage")]
-    assert told == [
+    answer = [line for line in done.stderr.splitlines() if line.startswith("Lineage")]
+    assert answer == [
         f"Lineage at the end of the run: 3 queries are kept in {tmp_path}, from where the next run "
         "that reaches the server delivers them"
     ]

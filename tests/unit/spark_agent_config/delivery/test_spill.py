@@ -508,9 +508,9 @@ def test_a_driver_killed_while_it_writes_leaves_a_file_that_is_read_and_imported
     path.write_bytes(b"".join(whole) + whole[0][:1000])
     expected = [("plan", str(number + 1)) for number in range(len(whole))]
 
-    found = imported(path)
-    assert found[:-1] == expected
-    assert found[-1][0] == "refused"
+    result = imported(path)
+    assert result[:-1] == expected
+    assert result[-1][0] == "refused"
     taker = Taker()
     if way == "spill":
         deliver(spill(tmp_path, "later"), taker)

@@ -125,7 +125,7 @@ def test_a_command_that_names_no_input_is_one_write_with_its_insert(
 def test_a_mode_that_one_of_two_producers_tells_is_that_of_the_write() -> None:
     rows = row("a", 0), row("b", 5, producer="listener", mode=labels.UNKNOWN_MODE)
     assert merge_writes(rows)[0].closes == (part_of(""),)
-    unknown = [one._replace(mode=labels.UNKNOWN_MODE) for one in rows]
+    unknown = [item._replace(mode=labels.UNKNOWN_MODE) for item in rows]
     assert merge_writes(unknown)[0].closes == ()
 
 
@@ -220,7 +220,7 @@ def seen(
     at: int, *rows: SuccessfulWrite, read: str = "", since: int | None = None, **details: Any
 ) -> list[str]:
     known = Details(**({"partitions": {}, "gaps": {}, "keys": {}} | details))
-    apart = [one._replace(application_id=one.id) for one in rows]
+    apart = [item._replace(application_id=item.id) for item in rows]
     parts = (part_of(read),)
     return [
         w.id

@@ -30,9 +30,9 @@ def last_writes(rows: list[Row], at: int | None) -> dict[str, int]:
     catalogue = Catalogue(open_database("sqlite://"))
     catalogue.record([*rows, *moved])
     time = None if at is None else at * HOUR
-    found = History(catalogue).writes.last(["ds-old", "ds-new"], time)
+    result = History(catalogue).writes.last(["ds-old", "ds-new"], time)
     catalogue.close()
-    return {dataset: last // HOUR for dataset, last in found.items()}
+    return {dataset: last // HOUR for dataset, last in result.items()}
 
 
 @pytest.mark.parametrize("at", [None, 25])

@@ -25,12 +25,12 @@ EXPECTED: Final[dict[str, list[dict[str, Any]]]] = json.loads(
 
 
 def plans(name: str) -> list[ExecutionPlan]:
-    found = []
+    result = []
     for exchange in captures.load(name):
         if exchange.kind == "plan":
             document = exchange.document
-            found.append(read_plan(document if "attributes" in document else lift(document)))
-    return found
+            result.append(read_plan(document if "attributes" in document else lift(document)))
+    return result
 
 
 def found_in(plan: ExecutionPlan) -> dict[str, Any]:

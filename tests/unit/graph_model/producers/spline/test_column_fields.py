@@ -239,10 +239,10 @@ def test_an_update_keeps_the_fields_of_the_columns_that_it_does_not_set() -> Non
 def test_two_columns_of_one_table_are_one_edge_that_reaches_all_their_fields() -> None:
     """A table that is read twice is two columns in the document and one in the graph."""
     plan = PlanBuilder()
-    one, two = (plan.read("s3://lake/a", "id: int", "name: string") for _ in range(2))
-    output = [step[name] for step in (one, two) for name in step.names]
-    joined = plan.operation("Join", one, two, output=output)
-    value = struct_of(plan, {"mine": one["name"], "boss": two["name"]})
+    first, two = (plan.read("s3://lake/a", "id: int", "name: string") for _ in range(2))
+    output = [step[name] for step in (first, two) for name in step.names]
+    joined = plan.operation("Join", first, two, output=output)
+    value = struct_of(plan, {"mine": first["name"], "boss": two["name"]})
     plan.write(project(plan, joined, plan.struct_type(mine="string", boss="string"), value))
     (flow,) = read_logic(PlanDocument(plan.build(), "", "", "1.2")).flows
     assert (flow.source[1], flow.fields) == ("name", '{"boss":false,"mine":false}')
@@ -251,10 +251,10 @@ def test_two_columns_of_one_table_are_one_edge_that_reaches_all_their_fields() -
 def test_a_flow_into_the_whole_hides_the_fields_of_another() -> None:
     plan = PlanBuilder()
     home = home_type(plan)
-    one, two = (plan.read("s3://lake/a", f"home: {home}") for _ in range(2))
+    first, two = (plan.read("s3://lake/a", f"home: {home}") for _ in range(2))
     other = plan.call("parse", two["home"], of="ScalaUDF")
-    same = plan.call("coalesce", one["home"], one["home"], of="Coalesce")
-    united = plan.union(project(plan, one, home, same), project(plan, two, home, other))
+    same = plan.call("coalesce", first["home"], first["home"], of="Coalesce")
+    united = plan.union(project(plan, first, home, same), project(plan, two, home, other))
     plan.write(project(plan, united, home, united["x"]))
     logic = read_logic(PlanDocument(plan.build(), "", "", "1.2"))
     assert [(flow.how, flow.fields) for flow in logic.flows] == [(labels.TRANSFORMATION, "")]
@@ -305,14 +305,14 @@ class Values:
         self.plan = PlanBuilder()
         self.inner = self._structs_in(shape)
         columns = ["p: int", "q: int", "r: boolean"]
-        columns += [f"s{n}: {self.type_of(one)}" for n, one in enumerate(self.inner)]
+        columns += [f"s{n}: {self.type_of(item)}" for n, item in enumerate(self.inner)]
         self.rows = self.plan.read("s3://lake/t", *columns)
 
     def _structs_in(self, shape: Shape) -> list[Shape]:
         if isinstance(shape, str):
             return []
-        found = [one for inner in shape.values() for one in self._structs_in(inner)]
-        return [shape, *(one for one in found if one != shape)]
+        result = [item for inner in shape.values() for item in self._structs_in(inner)]
+        return [shape, *(item for item in result if item != shape)]
 
     def type_of(self, shape: Shape) -> str:
         if isinstance(shape, str):
@@ -329,8 +329,8 @@ class Values:
             both = self.value(shape, depth + 1), self.value(shape, depth + 1)
             return self.plan.call("coalesce", *both, of="Coalesce")
         if isinstance(shape, str):
-            one = self.rows[self.draw(st.sampled_from(["p", "q"]))]
-            return one if kind == "read" else self.plan.call("negative", one, of="UnaryMinus")
+            first = self.rows[self.draw(st.sampled_from(["p", "q"]))]
+            return first if kind == "read" else self.plan.call("negative", first, of="UnaryMinus")
         if kind == "read":
             return self.rows[f"s{self.inner.index(shape)}"]
         of = {name: self.value(inner, depth + 1) for name, inner in shape.items()}
@@ -372,7 +372,7 @@ def test_a_field_has_the_same_sources_inside_a_plan_and_across_two(
         else:
             text = naming.spell_fields(dict(d.fields))
             flows = naming.FieldSources([(d, source, text)]).of(naming.column_path(path))
-            across.update((one, d.kind) for _, one in flows)
+            across.update((item, d.kind) for _, item in flows)
     assert across == inside
 
 

@@ -47,10 +47,10 @@ class Walker:
         if identifier in self.leaves:
             return {(identifier, labels.IDENTITY)}
         declared = children_of(self.attributes[identifier])
-        found: set[Edge] = set()
+        result: set[Edge] = set()
         for child in declared or self.links.get(identifier, []):
-            found |= self.edges(child)
-        return found
+            result |= self.edges(child)
+        return result
 
     def _function(self, function: Mapping[str, Any]) -> set[Edge]:
         children = children_of(function)
@@ -69,10 +69,10 @@ class Walker:
                 return {edge for c in children for edge in deciding(self.edges(c), labels.WINDOW)}
             case "aggregateexpression":
                 value, *conditions = children
-                found = self._all([value], labels.AGGREGATION)
+                result = self._all([value], labels.AGGREGATION)
                 for condition in conditions:
-                    found |= deciding(self.edges(condition), labels.CONDITIONAL)
-                return found
+                    result |= deciding(self.edges(condition), labels.CONDITIONAL)
+                return result
             case "union":
                 return self._all(children, labels.IDENTITY)
             case _ if function["extra"].get("simpleClassName") == "Alias":

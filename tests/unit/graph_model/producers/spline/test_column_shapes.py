@@ -70,19 +70,19 @@ def derived_lineage(plan: documents.ExecutionPlan) -> Lineage:
     assert len(set(names)) == len(names), f"a shape has unique output names, not {names}"
     lines: dict[str, set[str]] = {name: set() for name in names}
     texts: dict[str, set[str]] = {name: set() for name in names}
-    for found in derived.derivations:
-        expected_kind = "DIRECT" if found.how in DIRECT else "INDIRECT"
-        assert str(found.kind) == expected_kind, f"{found.how} is {expected_kind}"
-        for uri, path in _sources(plan, found.source, found.source_path):
-            lines[names[found.output]].add(_line(uri, path, found.how))
-        if found.how in DIRECT:
-            texts[names[found.output]].add(found.expression)
+    for derivation in derived.derivations:
+        expected_kind = "DIRECT" if derivation.how in DIRECT else "INDIRECT"
+        assert str(derivation.kind) == expected_kind, f"{derivation.how} is {expected_kind}"
+        for uri, path in _sources(plan, derivation.source, derivation.source_path):
+            lines[names[derivation.output]].add(_line(uri, path, derivation.how))
+        if derivation.how in DIRECT:
+            texts[names[derivation.output]].add(derivation.expression)
     return Lineage(
         columns=lines,
         influences={
-            _line(uri, path, found.how)
-            for found in derived.influences
-            for uri, path in _sources(plan, found.source, found.source_path)
+            _line(uri, path, influence.how)
+            for influence in derived.influences
+            for uri, path in _sources(plan, influence.source, influence.source_path)
         },
         gaps={gap.code for gap in derived.gaps},
         expressions=texts,

@@ -19,15 +19,15 @@ def employees(plan: PlanBuilder) -> Step:
 def lineage(plan: ExecutionPlan) -> dict[str, set[str]]:
     """``{"total": {"salary TRANSFORMATION", …}}``; a picked field reads ``customer.city``."""
     columns = derive(plan)
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for place, output in enumerate(columns.outputs):
         name = plan.attributes[output].name
-        found[name] = {
+        result[name] = {
             f"{_source(plan, d.source, d.source_path)} {d.how}"
             for d in columns.derivations
             if d.output == place
         }
-    return found
+    return result
 
 
 def influences(plan: ExecutionPlan) -> set[str]:
@@ -240,15 +240,15 @@ def test_a_struct_is_chosen_by_the_fields_before_the_one_that_is_picked(
 ) -> None:
     plan = PlanBuilder()
     read = employees(plan)
-    pairs = [item for one in ("salary", "dept") for item in (plan.literal(one), read[one])]
+    pairs = [item for entry in ("salary", "dept") for item in (plan.literal(entry), read[entry])]
     built = plan.call("struct", *pairs, of="CreateNamedStruct")
     listed = plan.aggregate_of("array_agg", plan.aggregate_of("collect_list", built))
     best = plan.call(name, built if name in ("max", "min", "greatest") else listed, of=of)
     picked = plan.call("getstructfield", best, of="GetStructField", params={"name": field})
     plan.write(plan.aggregate(read, best=picked))
-    found = lineage(plan.build())["best"]
-    assert {source for source in found if not source.startswith(f"{field} ")} == deciding
-    assert found - deciding in ({f"{field} AGGREGATION"}, {f"{field} TRANSFORMATION"})
+    result = lineage(plan.build())["best"]
+    assert {source for source in result if not source.startswith(f"{field} ")} == deciding
+    assert result - deciding in ({f"{field} AGGREGATION"}, {f"{field} TRANSFORMATION"})
 
 
 def test_a_field_of_a_read_struct_is_chosen_by_the_whole_struct() -> None:
@@ -402,8 +402,8 @@ def test_a_cte_referred_to_twice_is_linked_by_position_each_time() -> None:
     defined = a_cte(
         plan, plan.aggregate(read, ["dept"], s=plan.aggregate_of("sum", read["salary"])), 7
     )
-    one, two = a_reference(plan, 7, "d1", "s1"), a_reference(plan, 7, "d2", "s2")
-    joined = plan.join(one, two)
+    first, two = a_reference(plan, 7, "d1", "s1"), a_reference(plan, 7, "d2", "s2")
+    joined = plan.join(first, two)
     plan.write(plan.operation("WithCTE", defined, joined, output=joined.output))
     assert lineage(plan.build()) == {
         "d1": {"dept IDENTITY"},
@@ -624,9 +624,9 @@ def test_exploded_columns_come_from_all_that_is_exploded() -> None:
     exploded = generate(plan, read, plan.call("posexplode", made), "position", "key", "value")
     plan.write(exploded)
     both = {"salary TRANSFORMATION", "bonus TRANSFORMATION"}
-    found = lineage(plan.build())
-    assert found["position"] == found["key"] == found["value"] == both
-    assert found["id"] == {"id IDENTITY"}
+    result = lineage(plan.build())
+    assert result["position"] == result["key"] == result["value"] == both
+    assert result["id"] == {"id IDENTITY"}
 
 
 def test_a_field_of_an_exploded_read_column_extends_the_path() -> None:
@@ -891,9 +891,9 @@ def test_exists_has_no_value_of_its_own() -> None:
     plan = PlanBuilder()
     read = employees(plan)
     other = plan.read("file:/lake/other", "member")
-    found = plan.call("exists", other["member"], of="Exists")
+    result = plan.call("exists", other["member"], of="Exists")
     plan.write(
-        plan.operation("Project", read, other, output=[plan.column("f", plan.alias(found, "f"))])
+        plan.operation("Project", read, other, output=[plan.column("f", plan.alias(result, "f"))])
     )
     assert lineage(plan.build()) == {"f": {"member CONDITIONAL"}}
 
@@ -1132,8 +1132,8 @@ def test_an_opaque_operation_with_references_of_its_own_is_still_a_gap(name: str
 def test_an_element_picked_by_a_column_takes_from_both_and_keeps_the_path() -> None:
     plan = PlanBuilder()
     read = plan.read("file:/lake/orders", "items", "which")
-    one = plan.call("getarrayitem", read["items"], read["which"], of="GetArrayItem")
-    plan.write(plan.project(read, sku=pick(plan, one, "sku", 0)))
+    first = plan.call("getarrayitem", read["items"], read["which"], of="GetArrayItem")
+    plan.write(plan.project(read, sku=pick(plan, first, "sku", 0)))
     assert lineage(plan.build()) == {"sku": {"items.sku TRANSFORMATION", "which TRANSFORMATION"}}
 
 

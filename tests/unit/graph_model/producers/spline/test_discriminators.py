@@ -30,8 +30,8 @@ PLAN_B = plan(writing_to("file:/data/other") | {"discriminator": "b"})
 
 
 def states_of(headwater: SmallHeadwater, kind: DocumentKind) -> list[tuple[str, str | None]]:
-    found = headwater.journal.entries(kind=kind, limit=1000).items
-    return sorted(((item.state.value, item.reason) for item in found), key=repr)
+    result = headwater.journal.entries(kind=kind, limit=1000).items
+    return sorted(((item.state.value, item.reason) for item in result), key=repr)
 
 
 def executions(headwater: SmallHeadwater) -> int:
@@ -41,13 +41,13 @@ def executions(headwater: SmallHeadwater) -> int:
 def outcome(documents: list[Submission], *, stepwise: bool) -> tuple[object, ...]:
     """Everything that must not depend on the order: elements, rows, states with reasons."""
     headwater = project(documents, stepwise=stepwise)
-    found = (
+    result = (
         headwater.elements(),
         *(states_of(headwater, kind) for kind in PRODUCERS.kinds),
         headwater.journal.summary().pending,
     )
     headwater.close()
-    return found
+    return result
 
 
 def test_an_event_that_contradicts_its_plan_fails_with_a_reason_to_act_on() -> None:

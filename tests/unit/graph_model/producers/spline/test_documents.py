@@ -649,10 +649,10 @@ def _places(value: object) -> list[tuple[str | int, ...]]:
         items = list(value.items())
     elif isinstance(value, list):
         items = list(enumerate(value))
-    found: list[tuple[str | int, ...]] = []
+    result: list[tuple[str | int, ...]] = []
     for key, inner in items:
-        found += [(key,), *((key, *rest) for rest in _places(inner))]
-    return found
+        result += [(key,), *((key, *rest) for rest in _places(inner))]
+    return result
 
 
 def _put(document: Any, place: tuple[str | int, ...], value: object) -> None:
@@ -795,7 +795,7 @@ def test_references_are_found_at_any_depth_in_document_order() -> None:
         "plain": {"__attrId": "not", "one": "more key"},
         "last": {"__exprId": "d"},
     }
-    assert [found.id for found in documents.references_in(params)] == ["a", "b", "c", "d"]
+    assert [item.id for item in documents.references_in(params)] == ["a", "b", "c", "d"]
 
 
 def test_references_are_found_below_any_depth_without_recursion() -> None:

@@ -38,16 +38,16 @@ def wide(columns: int, operations: int) -> dict[str, Any]:
 
 def test_operations_come_inputs_first_with_their_neighbours() -> None:
     (document,) = plans("a3_agg")
-    found = inspected(document, layout=True)
-    assert [(o.id, o.inputs, o.outputs) for o in found.operations] == [
+    result = inspected(document, layout=True)
+    assert [(o.id, o.inputs, o.outputs) for o in result.operations] == [
         ("op-2", (), ("op-1",)),
         ("op-1", ("op-2",), ("op-0",)),
         ("op-0", ("op-1",), ()),
     ]
-    assert [o.point.x for o in found.operations if o.point] == sorted(
-        o.point.x for o in found.operations if o.point
+    assert [o.point.x for o in result.operations if o.point] == sorted(
+        o.point.x for o in result.operations if o.point
     )
-    assert found.cut is False
+    assert result.cut is False
 
 
 def test_an_operation_tells_how_its_new_columns_are_made_and_which_pass_through() -> None:
@@ -64,17 +64,17 @@ def test_an_operation_tells_how_its_new_columns_are_made_and_which_pass_through(
 
 
 def test_a_plan_of_too_many_columns_is_cut_from_its_far_end_and_says_so() -> None:
-    found = inspected(wide(columns=300, operations=100))
-    sizes = [len(operation.schema or ()) for operation in found.operations]
+    result = inspected(wide(columns=300, operations=100))
+    sizes = [len(operation.schema or ()) for operation in result.operations]
     assert sum(sizes) == 20_000
     assert sizes[-1] == 300, "the write is the last to lose its columns"
-    assert found.cut is True
+    assert result.cut is True
 
 
 def test_a_plan_that_fits_is_whole() -> None:
-    found = inspected(wide(columns=30, operations=100))
-    assert found.cut is False
-    assert sum(len(operation.schema or ()) for operation in found.operations) == 30 * 102
+    result = inspected(wide(columns=30, operations=100))
+    assert result.cut is False
+    assert sum(len(operation.schema or ()) for operation in result.operations) == 30 * 102
 
 
 @pytest.mark.parametrize("gathered", [["def", "join"], ["join", "def"]], ids=" ".join)
@@ -98,10 +98,10 @@ def test_a_folded_plan_has_one_definition_for_all_references_to_a_common_table_e
         "other": other,
     }
     plan = PlanDocument(read_plan(document), "", "hash", "1.2")
-    found = inspect(plan, references_of=lambda _, uri: (uri,), layout=True, fold=True)
-    assert [(one.label, one.inputs) for one in found.operations] == [
+    result = inspect(plan, references_of=lambda _, uri: (uri,), layout=True, fold=True)
+    assert [(operation.label, operation.inputs) for operation in result.operations] == [
         ("staff as e", ()), ("Join", ("r",)), ("t", ("join",)),
     ]  # fmt: skip
-    assert sorted(found.operations[0].folded) == [
+    assert sorted(result.operations[0].folded) == [
         "CTERelationDef", "CTERelationRef", "CTERelationRef", "SubqueryAlias", "View",
     ]  # fmt: skip

@@ -97,15 +97,15 @@ def lifted(document: dict[str, Any]) -> documents.ExecutionPlan:
 
 def sources(read_plan: documents.ExecutionPlan, identifier: str) -> set[str]:
     """The nearest attributes that an attribute comes from, through any expression."""
-    found: set[str] = set()
+    result: set[str] = set()
     stack = list(read_plan.attributes[identifier].children)
     while stack:
         reference = stack.pop()
         if reference.kind == "attribute":
-            found.add(reference.id)
+            result.add(reference.id)
         elif reference.id in read_plan.functions:
             stack.extend(read_plan.functions[reference.id].children)
-    return found
+    return result
 
 
 def tree(read_plan: documents.ExecutionPlan, reference: documents.Reference) -> Any:
@@ -155,8 +155,8 @@ def test_a_lifted_plan_has_the_attributes_types_and_expressions_of_its_twin() ->
 def test_a_lifted_plan_refers_to_expressions_in_its_params_as_its_twin_does() -> None:
     old, new = the_same_job_in_both_versions()
     for before, after in zip(old.operations, new.operations, strict=True):
-        assert [tree(old, found) for found in documents.references_in(before.params)] == [
-            tree(new, found) for found in documents.references_in(after.params)
+        assert [tree(old, item) for item in documents.references_in(before.params)] == [
+            tree(new, entry) for entry in documents.references_in(after.params)
         ]
 
 
@@ -283,18 +283,18 @@ def test_a_merge_in_api_1_does_not_tell_where_its_columns_come_from() -> None:
 
 def test_a_projection_gives_each_new_column_its_expression() -> None:
     add = generic("add", attribute("a"), attribute("b"))
-    found = lifted(
+    result = lifted(
         plan(
             operation(1, "Project", [2], ["a", "c"], projectList=[attribute("a"), alias("c", add)]),
             reads=[read(2, "a", "b")],
         )
     )
-    assert sources(found, "c") == {"a", "b"}
-    assert found.attributes["a"].children == ()
+    assert sources(result, "c") == {"a", "b"}
+    assert result.attributes["a"].children == ()
 
 
 def test_an_aggregate_gives_each_new_column_its_expression_and_keeps_its_keys() -> None:
-    found = lifted(
+    result = lifted(
         plan(
             operation(
                 1,
@@ -310,19 +310,19 @@ def test_an_aggregate_gives_each_new_column_its_expression_and_keeps_its_keys() 
             reads=[read(2, "a", "b")],
         )
     )
-    assert sources(found, "total") == {"b"}
-    assert found.attributes["a"].children == ()
+    assert sources(result, "total") == {"b"}
+    assert result.attributes["a"].children == ()
 
 
 @pytest.mark.parametrize("name", ["SubqueryAlias", "View", "View (`v`, [a#1, b#2])"])
 def test_an_alias_or_a_view_renames_its_input_by_position(name: str) -> None:
-    found = lifted(plan(operation(1, name, [2], ["x", "b"]), reads=[read(2, "a", "b")]))
-    assert found.attributes["x"].children == (documents.Reference("attribute", "a"),)
-    assert found.attributes["b"].children == ()
+    result = lifted(plan(operation(1, name, [2], ["x", "b"]), reads=[read(2, "a", "b")]))
+    assert result.attributes["x"].children == (documents.Reference("attribute", "a"),)
+    assert result.attributes["b"].children == ()
 
 
 def test_every_column_of_a_generator_comes_from_it() -> None:
-    found = lifted(
+    result = lifted(
         plan(
             operation(
                 1,
@@ -335,12 +335,12 @@ def test_every_column_of_a_generator_comes_from_it() -> None:
             reads=[read(2, "a")],
         )
     )
-    assert sources(found, "position") == {"a"}
-    assert sources(found, "value") == {"a"}
+    assert sources(result, "position") == {"a"}
+    assert sources(result, "value") == {"a"}
 
 
 def test_a_generator_that_names_undeclared_columns_still_gives_its_own_their_source() -> None:
-    found = lifted(
+    result = lifted(
         plan(
             operation(
                 1,
@@ -353,27 +353,29 @@ def test_a_generator_that_names_undeclared_columns_still_gives_its_own_their_sou
             reads=[read(2, "a")],
         )
     )
-    assert sources(found, "value") == {"a"}
+    assert sources(result, "value") == {"a"}
 
 
 def test_a_union_stacks_its_inputs_by_position() -> None:
-    found = lifted(
+    result = lifted(
         plan(
             operation(1, "Union", [2, 3], ["x", "y"]), reads=[read(2, "a", "b"), read(3, "c", "d")]
         )
     )
-    assert sources(found, "x") == {"a", "c"}
-    assert sources(found, "y") == {"b", "d"}
-    (reference,) = found.attributes["x"].children
-    assert found.functions[reference.id].name == "union"
+    assert sources(result, "x") == {"a", "c"}
+    assert sources(result, "y") == {"b", "d"}
+    (reference,) = result.attributes["x"].children
+    assert result.functions[reference.id].name == "union"
 
 
 def written_columns(document: dict[str, Any]) -> dict[str, set[str]]:
     """Per written column the read attributes behind it."""
-    found = column_derivation.derive(lifted(document))
+    result = column_derivation.derive(lifted(document))
     return {
-        output: {one.source for one in found.derivations if one.output == place}
-        for place, output in enumerate(found.outputs)
+        output: {
+            derivation.source for derivation in result.derivations if derivation.output == place
+        }
+        for place, output in enumerate(result.outputs)
     }
 
 
@@ -394,8 +396,8 @@ def test_the_operations_above_such_a_union_read_its_columns() -> None:
         reads=[read(2, "a", "b"), read(3, "c", "b"), read(8, "e", "f")],
     )  # fmt: skip
     assert written_columns(document) == {"z": {"a", "b", "c", "e", "f"}, "b~5": {"b", "f"}}
-    found = column_derivation.derive(lifted(document))
-    assert {one.source for one in found.influences} == {"a", "c", "e"}
+    result = column_derivation.derive(lifted(document))
+    assert {influence.source for influence in result.influences} == {"a", "c", "e"}
 
 
 def test_wide_operations_beside_a_union_are_not_counted_as_its_branches(
@@ -415,14 +417,14 @@ def test_wide_operations_beside_a_union_are_not_counted_as_its_branches(
 
 
 def test_a_union_of_one_input_with_itself_makes_no_column() -> None:
-    found = lifted(plan(operation(1, "Union", [2, 2], ["a"]), reads=[read(2, "a")]))
-    assert found.attributes.keys() == {"a"}
-    assert found.functions == {}
+    result = lifted(plan(operation(1, "Union", [2, 2], ["a"]), reads=[read(2, "a")]))
+    assert result.attributes.keys() == {"a"}
+    assert result.functions == {}
 
 
 def test_window_columns_follow_those_of_the_input() -> None:
     window = generic("windowexpression", generic("sum", attribute("b")), attribute("a"))
-    found = lifted(
+    result = lifted(
         plan(
             operation(
                 1,
@@ -434,7 +436,7 @@ def test_window_columns_follow_those_of_the_input() -> None:
             reads=[read(2, "a", "b")],
         )
     )
-    assert sources(found, "running") == {"a", "b"}
+    assert sources(result, "running") == {"a", "b"}
 
 
 def test_a_column_keeps_its_origin_when_later_operations_pass_it_on() -> None:
@@ -463,8 +465,8 @@ def test_a_column_keeps_its_origin_when_later_operations_pass_it_on() -> None:
     ids=lambda item: item["extra"]["name"],
 )
 def test_positions_that_do_not_correspond_give_no_sources(made: dict[str, Any]) -> None:
-    found = lifted(plan(made, reads=[read(2, "a"), read(3, "b")]))
-    assert found.attributes["x"].children == ()
+    result = lifted(plan(made, reads=[read(2, "a"), read(3, "b")]))
+    assert result.attributes["x"].children == ()
 
 
 # --- expressions --------------------------------------------------------------------------------
@@ -499,9 +501,9 @@ def every_kind_of_node() -> documents.ExecutionPlan:
 
 
 def test_every_kind_of_expression_node_is_taken_apart() -> None:
-    found = every_kind_of_node()
-    (reference,) = found.attributes["c"].children
-    assert tree(found, reference) == (
+    result = every_kind_of_node()
+    (reference,) = result.attributes["c"].children
+    assert tree(result, reference) == (
         "c",
         "expr.Alias",
         "Alias",
@@ -543,10 +545,10 @@ def test_every_kind_of_expression_node_is_taken_apart() -> None:
 
 
 def test_expressions_are_numbered_from_the_root_and_from_left_to_right() -> None:
-    found = every_kind_of_node()
+    result = every_kind_of_node()
     parts: list[documents.Function | documents.Constant] = [
-        *found.functions.values(),
-        *found.constants.values(),
+        *result.functions.values(),
+        *result.constants.values(),
     ]
     parts.sort(key=lambda part: int(part.id.removeprefix("expr-")))
     assert [getattr(part, "name", "constant") for part in parts] == [
@@ -578,13 +580,13 @@ def test_types_are_those_of_the_nodes() -> None:
 
 def test_an_operator_without_a_known_name_keeps_its_symbol() -> None:
     node = {"_typeHint": "expr.Binary", "symbol": "~~", "children": [attribute("a")]}
-    found = lifted(
+    result = lifted(
         plan(
             operation(1, "Filter", [2], ["a"], condition=node),
             reads=[read(2, "a")],
         )
     )
-    (function,) = found.functions.values()
+    (function,) = result.functions.values()
     assert (function.name, function.symbol, function.class_name) == ("~~", "~~", "")
 
 
@@ -594,8 +596,8 @@ def test_plain_data_in_params_stays_as_it_is() -> None:
         "order": [{"direction": "ASC", "expression": attribute("a")}],
         "n": None,
     }
-    found = lifted(plan(operation(1, "Sort", [2], ["a"], **params), reads=[read(2, "a")]))
-    assert found.operations[1].params == {
+    result = lifted(plan(operation(1, "Sort", [2], ["a"], **params), reads=[read(2, "a")]))
+    assert result.operations[1].params == {
         "path": "/x",
         "order": [{"direction": "ASC", "expression": {"__attrId": "a"}}],
         "n": None,
@@ -606,14 +608,14 @@ def test_a_very_deep_expression_is_taken_apart_without_recursion() -> None:
     node = attribute("a")
     for _ in range(5_000):
         node = generic("negative", node)
-    found = lifted(
+    result = lifted(
         plan(
             operation(1, "Project", [2], ["c"], projectList=[alias("c", node)]),
             reads=[read(2, "a")],
         )
     )
-    assert len(found.functions) == 5_001
-    assert sources(found, "c") == {"a"}
+    assert len(result.functions) == 5_001
+    assert sources(result, "c") == {"a"}
 
 
 # --- outlines that are broken -------------------------------------------------------------------
@@ -655,7 +657,7 @@ def test_a_document_that_is_no_object_is_refused() -> None:
 
 def test_a_plan_without_attributes_or_expressions_is_lifted_too() -> None:
     """Clients that are no Spark agent: only reads and writes."""
-    found = lifted(
+    result = lifted(
         {
             "id": "71bbeefd-ac2a-5965-b8fe-f068c4250901",
             "operations": {
@@ -665,9 +667,9 @@ def test_a_plan_without_attributes_or_expressions_is_lifted_too() -> None:
             "systemInfo": {"name": "tool", "version": "1"},
         }
     )
-    assert [item.id for item in found.operations] == ["op-1", "op-0"]
-    assert found.write.append
-    assert found.name is None
+    assert [item.id for item in result.operations] == ["op-1", "op-0"]
+    assert result.write.append
+    assert result.name is None
 
 
 # --- events -------------------------------------------------------------------------------------

@@ -38,18 +38,20 @@ def of(kind: type[Any], found: list[Any]) -> list[Any]:
 
 
 def test_a_rename_that_moves_the_data_names_two_places() -> None:
-    found = rows(OLD, NEW)
-    (row,) = of(RenameRow, found)
+    result = rows(OLD, NEW)
+    (row,) = of(RenameRow, result)
     assert (row.former, row.current) == tuple(identity.dataset_id("", uri) for uri in (OLD, NEW))
-    assert [row.mode for row in of(ExecutionRow, found)] == [labels.OVERWRITE]
-    assert not of(NameRow, found)
+    assert [row.mode for row in of(ExecutionRow, result)] == [labels.OVERWRITE]
+    assert not of(NameRow, result)
 
 
 def test_a_rename_in_place_is_no_write_and_ends_the_former_name() -> None:
-    found = rows(OLD, OLD)
-    (row,) = of(RenameRow, found)
-    assert [row.kind for row in of(ExecutionRow, found)] == [labels.LIFECYCLE_KIND]
-    assert [(one.name, one.location) for one in of(NameRow, found)] == [(row.former, row.former)]
+    result = rows(OLD, OLD)
+    (row,) = of(RenameRow, result)
+    assert [row.kind for row in of(ExecutionRow, result)] == [labels.LIFECYCLE_KIND]
+    assert [(item.name, item.location) for item in of(NameRow, result)] == [
+        (row.former, row.former)
+    ]
 
 
 def test_a_rename_that_failed_renames_nothing() -> None:

@@ -162,9 +162,9 @@ def test_expressions_of_all_edges_share_the_allowance(monkeypatch: pytest.Monkey
 
 def test_sets_of_columns_are_bounded_by_their_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(column_values, "MOST_BYTES", 10_000)
-    found = derive(read_plan(everything_from_everything(400)))
-    assert found.derivations == ()
-    assert [gap.code for gap in found.gaps] == ["column-lineage-too-large"]
+    result = derive(read_plan(everything_from_everything(400)))
+    assert result.derivations == ()
+    assert [gap.code for gap in result.gaps] == ["column-lineage-too-large"]
 
 
 def test_one_expression_repeated_in_another_is_cut_not_multiplied() -> None:

@@ -75,8 +75,8 @@ def rows(
 
 
 def versions_read(*given: Any, **named: Any) -> set[tuple[Any, ...]]:
-    found = [row for row in rows(*given, **named) if isinstance(row, ReadVersionRow)]
-    return {(row.version, row.number, row.branch, row.since) for row in found}
+    result = [row for row in rows(*given, **named) if isinstance(row, ReadVersionRow)]
+    return {(row.version, row.number, row.branch, row.since) for row in result}
 
 
 def written(extra: dict[str, Any], error: str | None = None) -> tuple[Any, ...]:
@@ -85,9 +85,9 @@ def written(extra: dict[str, Any], error: str | None = None) -> tuple[Any, ...]:
 
 
 def test_the_version_of_a_completed_write_is_on_its_row() -> None:
-    told = {"writtenVersion": {"id": "544", "number": 2, "branch": "audit"}}
-    assert written(told) == ("544", 2, "audit")
-    assert written(told, error="it failed") == ("", None, "")
+    answer = {"writtenVersion": {"id": "544", "number": 2, "branch": "audit"}}
+    assert written(answer) == ("544", 2, "audit")
+    assert written(answer, error="it failed") == ("", None, "")
     assert written({"writtenVersion": "544"}) == ("", None, "")
 
 
@@ -135,6 +135,6 @@ def test_the_options_of_a_read_name_a_version(
 
 
 def test_versions_that_the_event_lists_count_before_the_options() -> None:
-    told = {"readVersions": [{"source": TABLE, "id": "7", "number": 7}]}
-    assert versions_read(told, versionAsOf="3") == {("7", 7, "", -1)}
+    answer = {"readVersions": [{"source": TABLE, "id": "7", "number": 7}]}
+    assert versions_read(answer, versionAsOf="3") == {("7", 7, "", -1)}
     assert versions_read({}, reads=2, versionAsOf="3") == {("3", 3, "", -1), tuple(CURRENT_VERSION)}

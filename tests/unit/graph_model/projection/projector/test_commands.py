@@ -109,7 +109,7 @@ def test_a_half_carried_out_command_is_taken_back() -> None:
     headwater.project()
     assert headwater.elements() == elements_of([*MINE, *OTHERS, *BEHIND], stepwise=False)
     shown = (*headwater.journal.documents_of(PLAN_ID), *headwater.journal.documents_of(_OTHER_ID))
-    assert {(one.state, one.reason) for one in shown} == {(DocumentState.PROJECTED, None)}
+    assert {(item.state, item.reason) for item in shown} == {(DocumentState.PROJECTED, None)}
     headwater.close()
 
 
@@ -120,7 +120,7 @@ def test_a_forget_command_that_is_set_aside_leaves_the_documents_still_in_the_jo
     headwater = stubborn(1_000)
     named = (MINE[1], OTHERS[1])
     command = submitted(
-        Forget((PLAN_ID, _OTHER_ID), tuple(sorted(one.content_hash for one in named)))
+        Forget((PLAN_ID, _OTHER_ID), tuple(sorted(item.content_hash for item in named)))
     )
     headwater.accept(command)
     headwater.project()
@@ -139,7 +139,7 @@ def test_facts_that_a_command_set_aside_has_restored_are_there_after_a_restart(
 
     def start(engine: Any) -> Projector:
         kept = ForgetfulGraph(
-            engine, lambda: [one.elements for one in headwater.generations.written]
+            engine, lambda: [item.elements for item in headwater.generations.written]
         )
         return Projector(headwater.journal, kept, headwater.generations)
 
@@ -356,7 +356,9 @@ def one_job(name: str, before: int) -> Prune:
 
 def _demo(headwater: SmallHeadwater) -> str:
     (job,) = (
-        one for one in headwater.catalogue.scan() if isinstance(one, JobRow) and one.name == "demo"
+        item
+        for item in headwater.catalogue.scan()
+        if isinstance(item, JobRow) and item.name == "demo"
     )
     return job.id
 
@@ -376,9 +378,9 @@ def test_another_process_hears_of_every_command_at_once() -> None:
 def test_of_very_many_prune_commands_the_last_holds_for_later_documents() -> None:
     names = [*(f"job{number}" for number in range(100)), "demo"]
     cutoffs = [Cutoff("default", name, "", "file:/data/out", _SECOND) for name in names]
-    orders = [Prune((one,), drop_bodies=False) for one in cutoffs]
+    orders = [Prune((cutoff,), drop_bodies=False) for cutoff in cutoffs]
     headwater = project(
-        [submit(Command("ana", n, "", "", one)) for n, one in enumerate(orders)], stepwise=False
+        [submit(Command("ana", n, "", "", item)) for n, item in enumerate(orders)], stepwise=False
     )
     headwater.project_through()
     headwater.accept(*MINE)

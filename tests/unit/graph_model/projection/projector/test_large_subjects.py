@@ -289,5 +289,5 @@ def test_a_large_subject_waits_for_the_small_ones_of_its_round_and_then_has_its_
     done = []
     while headwater.projector.project_pending():
         states = [state_of(headwater, place)[0] for place in range(len(sizes))]
-        done.append([place for place, one in enumerate(states) if one != DocumentState.PENDING])
+        done.append([place for place, item in enumerate(states) if item != DocumentState.PENDING])
     assert done == [[2, 3, 4], [0, 2, 3, 4], [0, 1, 2, 3, 4]]

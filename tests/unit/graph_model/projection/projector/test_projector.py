@@ -151,14 +151,14 @@ def test_a_withdrawal_leaves_the_result_of_a_projection_from_nothing(data: st.Da
 
 def captured(name: str) -> list[Submission]:
     """The documents of a capture, of every API version."""
-    found: list[Submission] = []
+    result: list[Submission] = []
     for exchange in load(name):
         version = {"v1.1": "1.1", "v1.2": "1.2"}.get(exchange.content_type[-9:-5], "1")
         if exchange.kind == "plan":
-            found.append(plan(exchange.document, api_version=version))
+            result.append(plan(exchange.document, api_version=version))
         elif exchange.kind == "event":
-            found += [event(item, api_version=version) for item in exchange.document]
-    return found
+            result += [event(item, api_version=version) for item in exchange.document]
+    return result
 
 
 ALL_CAPTURED = [document for name in names() for document in captured(name)]
@@ -269,15 +269,15 @@ def test_the_highest_api_version_speaks_for_a_plan_id() -> None:
 
 
 def test_the_hash_does_not_tell_when_documents_came() -> None:
-    found = []
+    result = []
     for at in (0, 1_000):
         headwater = small_headwater()
-        for one in (plan(a_plan()), event(an_event())):
-            headwater.journal.accept((one,), Receipt(at, "", "test", "raw"))
+        for item in (plan(a_plan()), event(an_event())):
+            headwater.journal.accept((item,), Receipt(at, "", "test", "raw"))
         headwater.project()
-        found.append((headwater.elements()[1], headwater.catalogue.digest()))
+        result.append((headwater.elements()[1], headwater.catalogue.digest()))
         headwater.close()
-    (rows, digest), (later, same) = found
+    (rows, digest), (later, same) = result
     assert rows != later
     assert digest == same
 
@@ -394,7 +394,7 @@ class HalfwayGraph:
         self._refused = refused
 
     def write(self, facts: Facts) -> None:
-        taken = [one for one in facts.vertices if one.value("name") != self._refused]
+        taken = [vertex for vertex in facts.vertices if vertex.value("name") != self._refused]
         if len(taken) == len(facts.vertices):
             self._inner.write(facts)
             return

@@ -41,13 +41,13 @@ def test_documents_concluded_before_are_not_waited_for() -> None:
 def test_a_waiter_is_told_when_the_last_of_its_documents_is_concluded() -> None:
     waits = Waiters()
     with ThreadPoolExecutor(1) as thread:
-        told = thread.submit(waits.wait, [1, 2], SOON)
+        answer = thread.submit(waits.wait, [1, 2], SOON)
         begun(waits, frozenset({1, 2}))
         waits.conclude([2])
         begun(waits, frozenset({1}))
-        assert not told.done()
+        assert not answer.done()
         waits.conclude([1, 9])
-        assert told.result(SOON)
+        assert answer.result(SOON)
     assert waits.awaited() == frozenset()
 
 
@@ -114,20 +114,20 @@ def test_a_pause_ends_when_somebody_begins_to_wait() -> None:
     waits = Waiters()
     with ThreadPoolExecutor(2) as threads:
         paused = threads.submit(waits.pause, 10 * SOON)
-        told = threads.submit(waits.wait, [1], SOON)
+        answer = threads.submit(waits.wait, [1], SOON)
         paused.result(SOON)
         waits.conclude([1])
-        assert told.result(SOON)
+        assert answer.result(SOON)
 
 
 def test_there_is_no_pause_while_somebody_waits() -> None:
     waits = Waiters()
     with ThreadPoolExecutor(2) as threads:
-        told = threads.submit(waits.wait, [1], SOON)
+        answer = threads.submit(waits.wait, [1], SOON)
         begun(waits, frozenset({1}))
         threads.submit(waits.pause, 10 * SOON).result(SOON)
         waits.conclude([1])
-        assert told.result(SOON)
+        assert answer.result(SOON)
 
 
 def test_a_pause_ends_where_nobody_waits() -> None:

@@ -28,9 +28,9 @@ def catalogue(request: pytest.FixtureRequest) -> Iterator[Catalogue]:
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
     headwater = project(TROUBLE, stepwise=False)
-    found: list[Row] = list(headwater.catalogue.scan())
+    result: list[Row] = list(headwater.catalogue.scan())
     headwater.close()
-    return [*found, DatasetRow("ds_nasty", _NASTY, "", "", _NASTY)]
+    return [*result, DatasetRow("ds_nasty", _NASTY, "", "", _NASTY)]
 
 
 def test_rows_copied_are_the_rows_recorded(catalogue: Catalogue, rows: list[Row]) -> None:

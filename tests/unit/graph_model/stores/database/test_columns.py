@@ -65,5 +65,5 @@ def test_any_other_text_stays_a_text(text: str) -> None:
 
 @given(st.lists(st.text("0123456789abcdef", min_size=32, max_size=32)))
 def test_ids_of_one_kind_keep_their_order(digits: list[str]) -> None:
-    texts = [f"ds_{one}" for one in digits]
+    texts = [f"ds_{digit}" for digit in digits]
     assert [unpacked_id(stored) for stored in sorted(map(packed_id, texts))] == sorted(texts)  # type: ignore[type-var]

@@ -185,7 +185,7 @@ def test_an_older_journal_is_read_as_it_is_and_closed_to_the_headwater_that_wrot
     newer = Journal(engine)
     new = make_submission(EVENT_KIND, "1.2", "p", "", b'{"written":"by this one"}')
     newer.accept([new], Receipt(1, "", "test", "raw 2"))
-    assert [one.body for one in newer.documents_of("p")] == [old.body, new.body]
+    assert [item.body for item in newer.documents_of("p")] == [old.body, new.body]
     assert newer.verify() == ()
     with engine.connect() as connection:
         asked = "SELECT version FROM headwater_schema WHERE component = 'journal'"

@@ -19,8 +19,8 @@ def test_ids_that_were_never_noted_are_missing() -> None:
 
 
 def test_two_sets_share_nothing() -> None:
-    with closing(NotedIds()) as one, closing(NotedIds()) as other:
-        one.add(["a"])
+    with closing(NotedIds()) as first, closing(NotedIds()) as other:
+        first.add(["a"])
         assert other.missing(["a"]) == {"a"}
 
 
@@ -51,5 +51,5 @@ def test_the_content_kept_last_is_found() -> None:
 
 def test_closing_twice_is_closing_once() -> None:
     noted, kept = NotedIds(), KeptContents()
-    for one in (noted, kept, noted, kept):
-        one.close()
+    for item in (noted, kept, noted, kept):
+        item.close()

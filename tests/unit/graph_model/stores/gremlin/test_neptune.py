@@ -81,8 +81,8 @@ def test_every_traversal_of_the_project_is_here() -> None:
     """One that is added must be held too, or be said to be the embedded engine's alone."""
     public = {
         name
-        for name, found in inspect.getmembers(traversals, inspect.isfunction)
-        if found.__module__ == traversals.__name__ and not name.startswith("_")
+        for name, item in inspect.getmembers(traversals, inspect.isfunction)
+        if item.__module__ == traversals.__name__ and not name.startswith("_")
     }
     assert public == {name.partition(".")[0] for name in REQUESTS} | OF_THE_EMBEDDED_ENGINE
     assert {file.stem for file in GOLDEN.iterdir()} == set(REQUESTS)

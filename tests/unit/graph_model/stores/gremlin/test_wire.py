@@ -130,7 +130,9 @@ def test_a_plan_in_one_request_has_its_marker_after_its_edges(
     written = merge([plan("daily", executions=2), plan("weekly")])
     GremlinWriter(connections).write(written)  # type: ignore[arg-type]
     staged = stages(written)
-    edges, markers = (set(map(graphbinary.edge_row, one)) for one in (staged.edges, staged.markers))
+    edges, markers = (
+        set(map(graphbinary.edge_row, item)) for item in (staged.edges, staged.markers)
+    )
     assert set(sent[: len(edges)]) == edges
     assert set(sent[len(edges) : -len(staged.execution_edges)]) == markers
 
@@ -179,9 +181,9 @@ def test_a_chain_has_three_steps_an_element_at_most() -> None:
 
 
 def test_rows_of_any_number_are_one_plan() -> None:
-    one = traversals.upsert_vertex_rows([b"1"])
+    first = traversals.upsert_vertex_rows([b"1"])
     many = traversals.upsert_vertex_rows([b"1"] * 1000)
-    assert len(one.step_instructions) == len(many.step_instructions) == 6
+    assert len(first.step_instructions) == len(many.step_instructions) == 6
 
 
 @pytest.mark.parametrize(

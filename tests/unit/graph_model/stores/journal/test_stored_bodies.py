@@ -65,7 +65,7 @@ def test_a_body_that_was_packed_without_a_vocabulary_is_read_for_ever(body: byte
 
 def test_vocabularies_are_frozen() -> None:
     # A body packed against one is read with these very bytes alone. A new one comes after these.
-    hashes = [hashlib.sha256(one).hexdigest() for one in VOCABULARIES]
+    hashes = [hashlib.sha256(item).hexdigest() for item in VOCABULARIES]
     assert hashes == ["8f1f1c608e4ea39d9c2c42ed874c3099415c1a2e6b7d3ddb197abcc2db3057ed"]
 
 
@@ -90,7 +90,9 @@ def test_a_body_that_needs_an_unknown_vocabulary_is_an_error_that_names_it() -> 
 
 def test_events_take_much_less_than_zlib_alone_makes_of_them() -> None:
     fixtures = Path(__file__).parents[4] / "fixtures" / "openlineage" / "captured"
-    told = [json.loads(path.read_text("utf-8")) for path in sorted(fixtures.glob("*.json"))]
-    bodies = [json.dumps(event, separators=(",", ":")).encode() for one in told for event in one]
+    answer = [json.loads(path.read_text("utf-8")) for path in sorted(fixtures.glob("*.json"))]
+    bodies = [
+        json.dumps(event, separators=(",", ":")).encode() for item in answer for event in item
+    ]
     alone = sum(len(zlib.compress(body)) for body in bodies)
     assert sum(len(pack(body)) for body in bodies) < 0.7 * alone

@@ -275,10 +275,10 @@ def test_a_text_beyond_the_limit_is_cut_and_told_apart_by_a_digest() -> None:
 
         return said(make)
 
-    one, other = listed(1), listed(2)
-    assert len(one) == len(other) == 2_000
-    assert one[:1_900] == other[:1_900]
-    assert one != other
+    first, other = listed(1), listed(2)
+    assert len(first) == len(other) == 2_000
+    assert first[:1_900] == other[:1_900]
+    assert first != other
 
 
 def test_a_grouping_by_a_thousand_columns_is_cut_like_any_text() -> None:
@@ -393,8 +393,8 @@ def test_the_condition_of_a_clause_decides_about_the_columns_that_it_sets() -> N
 def test_a_name_that_both_sides_have_is_told_apart_by_its_number() -> None:
     _, plan = a_merge("Update [actions: [`pay` = (pay#60 + id#36)]]")
     ids = {plan.attributes[a].name: a for a in plan.reads[0].output or ()}
-    found = {d.source for d in derive(plan).derivations if d.output == 1}
-    assert ids["id"] in found  # 36 was inserted: the source's id, not the target's
+    result = {d.source for d in derive(plan).derivations if d.output == 1}
+    assert ids["id"] in result  # 36 was inserted: the source's id, not the target's
 
 
 def test_a_name_that_cannot_be_told_apart_is_a_gap_and_no_guess() -> None:

@@ -146,9 +146,9 @@ def test_an_accumulator_that_hands_on_from_field_to_field_loses_nothing(length: 
     merged = a_struct(plan, **{names[0]: orders.field("x", "qty"), **handed})
     last = orders.of(orders.field("a", names[-1]), "a")
     folded = orders.fold(orders.read["items"], zero, orders.of(merged, "a", "x"), last)
-    found = orders.sources(c=folded)["c"]
-    assert found & {"items.qty TRANSFORMATION"}
-    assert found <= {"items.qty TRANSFORMATION", "items TRANSFORMATION"}
+    result = orders.sources(c=folded)["c"]
+    assert result & {"items.qty TRANSFORMATION"}
+    assert result <= {"items.qty TRANSFORMATION", "items TRANSFORMATION"}
 
 
 @pytest.mark.parametrize("names", [(), ("x", "x"), ("x", "i", "more")])
@@ -184,8 +184,8 @@ def test_a_field_of_a_transformed_map_is_that_of_its_values() -> None:
     orders = Orders()
     body = a_struct(orders.plan, a=orders.field("v", "amount"), k=orders.variable("k"))
     made = orders.plan.call("transform_values", orders.read["items"], orders.of(body, "k", "v"))
-    one = orders.plan.call("element_at", made, orders.plan.literal("web"))
-    assert orders.sources(whole=made, a=pick(orders.plan, one, "a")) == {
+    first = orders.plan.call("element_at", made, orders.plan.literal("web"))
+    assert orders.sources(whole=made, a=pick(orders.plan, first, "a")) == {
         "whole": {"items TRANSFORMATION", "items.amount TRANSFORMATION"},
         "a": {"items.amount TRANSFORMATION"},
     }
@@ -203,9 +203,9 @@ def nested(orders: Orders, depth: int) -> Reference:
 @pytest.mark.parametrize("depth", [2, MOST_NESTED, MOST_NESTED + 1, 3_000])
 def test_lambdas_in_lambdas_are_bound_to_a_depth_and_lose_nothing_below(depth: int) -> None:
     orders = Orders()
-    found = orders.sources(c=nested(orders, depth))["c"]
+    result = orders.sources(c=nested(orders, depth))["c"]
     array = "items.qty" if depth <= MOST_NESTED else "items"
-    assert found == {f"{array} TRANSFORMATION", "rate TRANSFORMATION"}
+    assert result == {f"{array} TRANSFORMATION", "rate TRANSFORMATION"}
 
 
 def test_a_plan_that_binds_without_end_is_answered_from_whole_arrays(
@@ -303,6 +303,6 @@ class RandomExpression:
 @given(data=st.data())
 def test_a_lambda_means_the_effect_of_its_body_on_the_array(data: st.DataObject) -> None:
     drawn = RandomExpression(data)
-    found, expected = drawn.call({}, 4)
-    sources = drawn.orders.sources(found=found, expected=expected)
+    result, expected = drawn.call({}, 4)
+    sources = drawn.orders.sources(found=result, expected=expected)
     assert sources["found"] == sources["expected"]

@@ -72,7 +72,7 @@ def test_an_engine_that_another_program_filled_has_only_what_is_kept(
 def test_a_vertex_is_kept_no_longer_with_the_edges_at_it(catalogue: Catalogue) -> None:
     graph = started(catalogue)
     write_facts(graph, catalogue, WRITTEN)
-    graph.remove([one.id for one in WRITTEN.vertices if one.label == labels.COLUMN], ())
+    graph.remove([item.id for item in WRITTEN.vertices if item.label == labels.COLUMN], ())
     again = started(catalogue)
     again.restore()
     assert everything(again) == everything(graph)

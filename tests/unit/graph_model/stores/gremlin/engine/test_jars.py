@@ -221,17 +221,17 @@ def test_a_truncated_file_is_replaced(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("direct")
 def test_progress_ends_with_everything(tmp_path: Path) -> None:
-    told: list[tuple[int, int, str]] = []
+    answer: list[tuple[int, int, str]] = []
     with serving(CONTENT) as repository:
         jars.fetch(
             environment(tmp_path, repository.url),
             jars=ALL,
-            progress=lambda done, total, archive: told.append((done, total, archive)),
+            progress=lambda done, total, archive: answer.append((done, total, archive)),
         )
     total = sum(each.size for each in ALL)
-    assert told[-1][:2] == (total, total)
-    assert sorted(archive for _, _, archive in told) == sorted(each.filename for each in ALL)
-    assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
+    assert answer[-1][:2] == (total, total)
+    assert sorted(archive for _, _, archive in answer) == sorted(each.filename for each in ALL)
+    assert [done for done, _, _ in answer] == sorted(done for done, _, _ in answer)
 
 
 # --- repositories --------------------------------------------------------------------------------

@@ -78,9 +78,9 @@ def test_the_package_serves_where_the_path_has_none_or_one_that_does_not_fit(
 ) -> None:
     assert jars.find_java({"PATH": ""}).program == str(packaged)
     unfit = a_java(tmp_path / "unfit", f'openjdk version "{version}"')
-    found = jars.find_java({"PATH": str(unfit.parent)}, newest=22)
-    assert (found.program, found.version) == (str(packaged), 21)
-    assert found.home == packaged.parents[1]
+    result = jars.find_java({"PATH": str(unfit.parent)}, newest=22)
+    assert (result.program, result.version) == (str(packaged), 21)
+    assert result.home == packaged.parents[1]
 
 
 def test_a_java_home_that_does_not_fit_is_refused_though_the_package_would_serve(

@@ -92,11 +92,11 @@ def test_where_the_cache_cannot_be_written_the_classes_are_in_the_folder_of_the_
 
 def test_two_that_compile_at_once_have_the_same_classes(tmp_path: Path) -> None:
     compiler = Compiler(tmp_path)
-    found: list[Path] = []
-    both = [threading.Thread(target=lambda: found.append(compiler.classes())) for _ in range(2)]
-    for one in both:
-        one.start()
-    for one in both:
-        one.join()
-    assert found[0] == found[1]
-    assert compiler.left() == [found[0].name]
+    result: list[Path] = []
+    both = [threading.Thread(target=lambda: result.append(compiler.classes())) for _ in range(2)]
+    for item in both:
+        item.start()
+    for item in both:
+        item.join()
+    assert result[0] == result[1]
+    assert compiler.left() == [result[0].name]
