@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final, Protocol
 
 import re2  # type: ignore[import-untyped]
@@ -88,6 +89,7 @@ def escape_text(text: str) -> str:
     return escaped
 
 
+@lru_cache(maxsize=128)  # as many as RE2 keeps, which takes four times a match to find one again
 def _compile(pattern: str) -> Any:
     options = re2.Options()
     options.max_mem = _MEMORY

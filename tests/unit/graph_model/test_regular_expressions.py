@@ -19,6 +19,7 @@ from graph_model.regular_expressions import (
     expression_test,
     match_whole,
 )
+from tests.work import count_calls
 
 DEFAULTS = (
     *(one.pattern for one in DEFAULT_RULES.part_files),
@@ -63,6 +64,14 @@ def test_the_default_patterns_match_the_texts_that_python_matches(pattern: str) 
             assert found[name] == value
 
     same()
+
+
+def test_a_pattern_is_compiled_once_for_many_texts() -> None:
+    def match() -> object:
+        return match_whole("compiled-[0-9]+", "compiled-1")
+
+    first = count_calls(match)
+    assert count_calls(match) < first / 2
 
 
 def test_a_text_that_is_too_long_or_no_utf_8_fits_nothing() -> None:
