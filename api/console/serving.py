@@ -76,7 +76,7 @@ The first start downloads the server's Java archives (34 files, HEADWATER_CACHE 
     added.add_argument(
         "--new-journal",
         action="store_true",
-        help="begin an empty journal although a catalogue or graph of another is there",
+        help="use this journal although a catalogue or graph of another is there",
     )
 
 

@@ -171,7 +171,10 @@ def _look_at_files(settings: Settings) -> Iterator[Finding]:
     except HeadwaterError as error:
         yield Finding("journal", False, str(error))
         return
-    anew = "the next start rebuilds it from the journal"
+    anew = (
+        "the next start rebuilds it from the journal (another journal's: headwater serve"
+        " --new-journal)"
+    )
     text = "belongs to the journal" if mismatch is None else f"{mismatch}: {anew}"
     yield Finding("catalogue", mismatch is None, text)
 

@@ -286,11 +286,14 @@ def _is_noted(noted: str | None) -> bool:
 # together; else repairs them.
 
 _TAKEN_UP: Final = (DocumentState.PROJECTED, DocumentState.WAITING)
-_MISSING_JOURNAL: Final = (
-    "the journal is new and empty, and beside it is {}: a volume is not mounted, a file was "
-    "removed or another database is named. No document is taken. Stop the service and bring the "
-    "journal back, or restore a backup; to begin anew, headwater serve --new-journal (once)"
+_FOREIGN: Final = (
+    "the journal is {}, and beside it is {}: a volume is not mounted, a file was removed or "
+    "swapped, or another database is named. No document is taken. Stop the service and bring the "
+    "journal that belongs there back, or restore a backup; to go on with this journal, "
+    "headwater serve --new-journal (once)"
 )
+_RESTORED: Final = ""
+"""The epoch of a journal that was restored: whatever is beside it is to be replaced."""
 
 
 class Preparation:
@@ -355,24 +358,26 @@ class Preparation:
         return self._probe.find() is None and self._readiness.has_caught_up(nothing_left=False)
 
     def _begin_journal(self) -> None:
-        """Take a new journal into use, unless something beside it was made from another one, which
+        """Take the journal into use, unless something beside it was made from another one, which
         is probably missing: then no document is taken, and JournalUnavailable says what to do.
         """
-        journal, stores = self._stores.journal, self._stores
-        if journal.get_meta(NEW_KEY) == "true":
-            if not self._accepts_new_journal and (foreign := self._find_foreign()) is not None:
-                reason = _MISSING_JOURNAL.format(foreign)
-                journal.hold(reason)
-                raise JournalUnavailable(reason)
-            stores.generations.set_foreign_aside()
+        journal = self._stores.journal
+        is_new = journal.get_meta(NEW_KEY) == "true"
+        is_accepted = self._accepts_new_journal or journal.get_meta(EPOCH_KEY) == _RESTORED
+        if not is_accepted and (foreign := self._find_foreign(is_new=is_new)) is not None:
+            reason = _FOREIGN.format("new and empty" if is_new else "another one", foreign)
+            journal.hold(reason)
+            raise JournalUnavailable(reason)
+        if is_new or is_accepted:
+            self._stores.generations.set_foreign_aside()
             journal.set_meta(NEW_KEY, "")
         journal.hold(None)
 
-    def _find_foreign(self) -> str | None:
-        """What is beside a new journal and was made from another one."""
+    def _find_foreign(self, *, is_new: bool) -> str | None:
+        """What is beside the journal and was made from another one."""
         stores = self._stores
-        foreign = stores.generations.find_foreign()
-        vertices = 0 if foreign else stores.graph.count()[0]
+        foreign = stores.generations.find_foreign(is_new=is_new)
+        vertices = 0 if foreign or not is_new else stores.graph.count()[0]
         return f"a graph of {vertices:,} vertices" if vertices else foreign
 
     def _has_every_answer(self) -> bool:

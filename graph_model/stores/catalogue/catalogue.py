@@ -217,29 +217,31 @@ class Generations:
         mismatch = mismatch_with(origin, self._journal.id, concluded, self._journal.newest())
         return mismatch and (self._set_aside_for or mismatch)
 
-    def find_foreign(self) -> str | None:
+    def find_foreign(self, *, is_new: bool) -> str | None:
         """A catalogue beside the journal with the documents of another one, for a message, whatever
-        its number; None where there is none.
+        its number; None where there is none. Before a new journal also one that was set aside or
+        cannot be read: it has none of its own documents.
         """
-        names = self._names()
-        aside = [name for name in names if name.endswith(_ASIDE)]
+        aside = [name for name in self._names() if name.endswith(_ASIDE)] if is_new else []
         if aside:  # this journal is to be asked before it sets any aside
             return f"the catalogue {aside[-1]}, which was set aside"
-        foreign = self._foreign()
+        foreign = self._foreign(unreadable=is_new)
         return f"the catalogue {foreign[-1]} of another journal" if foreign else None
 
     def set_foreign_aside(self) -> None:
         """Give catalogues of another journal another name, but for the one in force."""
-        for number in self._foreign():
+        for number in self._foreign(unreadable=True):
             if number != self._number:
                 self._put_aside(number)
 
-    def _foreign(self) -> list[int]:
+    def _foreign(self, *, unreadable: bool) -> list[int]:
         numbers = sorted(int(name) for name in self._names() if name.isdecimal())
-        return [number for number in numbers if self._is_foreign(number)]
+        return [number for number in numbers if self._is_foreign(number, unreadable=unreadable)]
 
-    def _is_foreign(self, number: int) -> bool:
-        """Whether a catalogue has the documents of another journal, or cannot be read."""
+    def _is_foreign(self, number: int, *, unreadable: bool) -> bool:
+        """Whether a catalogue has the documents of another journal; ``unreadable``: the answer for
+        one that is damaged.
+        """
         engine = self._engine(number)
         is_file = self._database.dialect.name == "sqlite"
         try:
@@ -248,7 +250,7 @@ class Generations:
         except Unavailable as error:
             if not tells_damage(error):
                 raise
-            return True
+            return unreadable
         finally:
             if is_file:  # elsewhere its connections are the journal's
                 engine.dispose()
