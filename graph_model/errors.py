@@ -162,16 +162,17 @@ class WrongSignature(Refused):
 
 
 class ForeignScope(Refused):
-    """A key is bounded by its capture scope, ``own``, and a document is of another one: that
-    document alone is at fault, the key's others are taken.
+    """A key is bounded by its capture scope, ``own``, and a document is of another one, ``named``:
+    that document alone is at fault, the key's others are taken. None: of every scope.
     """
 
     FIELD: Final = "captureScope"
 
-    def __init__(self, principal: str, own: str, named: str) -> None:
+    def __init__(self, principal: str, own: str, named: str | None = None) -> None:
+        of = "this would hold in every scope" if named is None else f"a document is of {named!r}"
         super().__init__(
-            f"{principal} reports for the capture scope {own!r} alone, and a document is of the "
-            f"scope {named!r}: use a key of that scope, or one that may name any (--any-scope)"
+            f"{principal} reports for the capture scope {own!r} alone, and {of}: use a key of that "
+            "scope, or one that may name any (headwater keys scope NAME --any-scope)"
         )
         self.own = own
 

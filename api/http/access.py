@@ -46,6 +46,7 @@ from api.http.blueprint import (
     ANONYMOUS_NAME,
     EVERYBODY,
     READING,
+    READING_METHODS,
     Blueprint,
     Principal,
     admit,
@@ -355,11 +356,14 @@ def guard_requests(app: Flask, guard: Guard, clock: Callable[[], int]) -> None:
         most = blueprint.most_signed if isinstance(blueprint, Blueprint) else None
         if key is None and most is not None and is_signed(header):
             date = request.headers.get("X-Amz-Date", "")
-            admit(
-                guard.admitted_signed(header, date, clock(), lambda: _signed_request(most), needed)
+            principal = guard.admitted_signed(
+                header, date, clock(), lambda: _signed_request(most), needed
             )
         else:
-            admit(guard.admitted(key, needed))
+            principal = guard.admitted(key, needed)
+        if needed is Role.ADMIN and request.method not in READING_METHODS:
+            principal.check_unbounded()
+        admit(principal)
 
     app.before_request(check)
 

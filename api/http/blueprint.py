@@ -45,7 +45,7 @@ from graph_model.documents.json_texts import parse_instruction
 from graph_model.errors import ForeignScope, InvalidFields
 from graph_model.values import Role
 
-_READING: Final = frozenset({"GET", "HEAD"})
+READING_METHODS: Final = frozenset({"GET", "HEAD"})
 ANONYMOUS_NAME: Final = "anonymous"
 
 
@@ -58,7 +58,7 @@ class RouteAccess:
 
     def needed(self, method: str) -> Role | None:
         """The role for a request with this method; an admin has it, too."""
-        return self.reading if method in _READING else self.changing
+        return self.reading if method in READING_METHODS else self.changing
 
 
 OPEN: Final = RouteAccess(None, None)
@@ -101,6 +101,11 @@ class Principal:
         for scope in scopes:
             if self.is_bounded and scope != self.scope:
                 raise ForeignScope(self.name, self.scope, scope)
+
+    def check_unbounded(self) -> None:
+        """Raises ForeignScope: commands, rules and what people state hold in every scope."""
+        if self.is_bounded:
+            raise ForeignScope(self.name, self.scope)
 
 
 EVERYBODY: Final = Principal(ANONYMOUS_NAME, frozenset({Role.ADMIN}))

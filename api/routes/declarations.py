@@ -246,6 +246,7 @@ def delete_declaration(query: Mapping[str, Any], key: str) -> Response:
     caller = current_principal()
     if not _may_remove(row, caller):
         raise NotAllowed(caller.name, (Role.ADMIN.value,))
+    caller.check_scopes([row.scope])
     retract(row, caller.name, query["note"], request.path[:_MOST_ROUTE], service)
     return jsonify(describe(row, removable=True))
 

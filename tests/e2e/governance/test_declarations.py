@@ -121,7 +121,13 @@ def test_a_key_with_a_scope_declares_nothing_about_a_dataset_of_another_one(
     wanted = {"target": "dataset:glue@file:/data/t", "sources": [PEOPLE]}
     refused = declare(clients.of("emr", scope="emr"), wanted)
     assert (refused.status_code, refused.get_json()["errors"]) == (403, {"captureScope": ["emr"]})
-    assert declare(clients.of("glue", scope="glue"), wanted).status_code == 201
+    glue = clients.of("glue", scope="glue")
+    assert declare(glue, wanted).status_code == 201
+    (made,) = listed(glue)
+    root = clients.of("root", Role.ADMIN, scope="emr")
+    refused = root.delete(f"/declarations/{made['id']}")
+    assert (refused.status_code, refused.get_json()["errors"]) == (403, {"captureScope": ["emr"]})
+    assert glue.delete(f"/declarations/{made['id']}").status_code == 200
 
 
 def test_a_declaration_is_in_lineage_with_its_author_and_its_time(clients: Clients) -> None:

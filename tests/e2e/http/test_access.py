@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from email.message import Message
@@ -273,6 +274,25 @@ def test_an_event_is_no_run_of_a_plan_that_only_another_scope_has(server: Headwa
     assert server.post_events([an_event()], headers=emr).status_code == 201
     any_scope = server.make_key("any", PRODUCER, scope="x", any_scope=True)
     assert server.post_events([an_event(timestamp=1)], headers=any_scope).status_code == 201
+
+
+def test_a_key_with_a_scope_changes_nothing_that_holds_in_every_scope(server: Headwater) -> None:
+    bounded = server.make_key("emr", ADMIN, scope="emr-prod")
+    free = server.make_key("any", ADMIN, scope="emr-prod", any_scope=True)
+    app = server.client.application
+    changed = set[str]()
+    for rule in app.url_map.iter_rules():
+        path = re.sub(r"<any\((\w+)[^>]*>", r"\1", rule.rule.replace("<int:position>", "7"))
+        path = re.sub(r"<[^>]*>", "a", path)
+        for method in sorted((rule.methods or set()) & {"POST", "PUT", "PATCH", "DELETE"}):
+            if needed_role(app, rule.endpoint, method) is Role.ADMIN:
+                changed.add(path)
+                refused = server.client.open(path, method=method, headers=bounded)
+                assert refused.status_code == 403, (method, path)
+                assert "--any-scope" in refused.text
+                taken = server.client.open(path, method=method, headers=free)
+                assert taken.status_code != 403, (method, path)
+    assert {"/commands", "/classifications/a", "/layers/a", "/rules"} <= changed
 
 
 @pytest.mark.parametrize("options", [{"scope": "emr-prod", "any_scope": True}, {}])
