@@ -26,15 +26,14 @@ from spark_agent_config.masking.names import (
     is_name_of_service_key,
     is_numbered,
     is_of_login,
-    is_pin,
     is_public,
     is_reference,
     is_secret_key,
     is_strong,
     is_type,
-    may_be_secret,
     may_name_secret,
     squash,
+    with_random,
 )
 from spark_agent_config.masking.settings import settings
 from spark_agent_config.masking.statements import (
@@ -49,7 +48,7 @@ from spark_agent_config.masking.statements import (
 from spark_agent_config.masking.tokens import (
     is_issued,
     is_random,
-    is_random_secret,
+    is_secret_by_value,
     is_table,
     may_be_issued,
     may_hold_token,
@@ -282,7 +281,7 @@ class _Walk:
         if is_secret_key(key[:NAME_LENGTH]) and not holds_url(key, text):
             is_open = is_masked(text) or is_reference(text) or is_method(key, text)
             return text if is_open else MASK
-        if is_random_secret(key, text) or is_pin(key, text):
+        if is_secret_by_value(key, text):
             return MASK
         if key.lower() in _LOGINS and (login := _LOGIN.fullmatch(text)) and is_mixed(login[1]):
             return text[: login.start(1)] + MASK
@@ -311,7 +310,7 @@ def _judge(key: str) -> _Judged:
     special = (
         key in _URI_KEYS or key.lower() in _LOGINS or key in _ARGUMENTS or _is_special(key)
         or squash(key) in _VAULTS or len(key) > NAME_LENGTH or key.lower() in _COMPLETING
-        or is_secret_key(key[:NAME_LENGTH]) or may_be_secret(key) or hides_numbers(key)
+        or is_secret_key(key[:NAME_LENGTH]) or with_random(key).secret or hides_numbers(key)
     )  # fmt: skip
     return _Judged(not special and shown == key, shown)
 
@@ -507,7 +506,7 @@ def _is_named(container: dict[str, Any], key: str) -> bool | None:
     if isinstance(name, str) and len(name) <= NAME_LENGTH:
         if is_secret_key(name):
             return True
-        if isinstance(value, str) and (is_random_secret(name, value) or is_pin(name, value)):
+        if isinstance(value, str) and is_secret_by_value(name, value):
             return True
     if isinstance(value, str) and is_strong(value) and not is_name(value):
         for beside, text in container.items():

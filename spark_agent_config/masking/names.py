@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 MASK: Final = "*****"
@@ -115,7 +115,8 @@ PUBLIC_ENDINGS: Final = (
     "secretmanager", "secretsmanager", "passwordcommand", "passwordencryption", "days", "hours",
     "minutes", "seconds", "table", "pagetoken", "nexttoken", "continuationtoken",
     "metastoretokensignature", "passwordfrom", "secretfrom", "tokenfrom", "keyheader",
-    "tokenheader", "passwordstdin", "bits", "size", "passwordsource", "keyname", "managerregion",
+    "tokenheader", "passwordstdin", "encoder", "hasher", "validator", "passrate", "passratio",
+    "bits", "size", "passwordsource", "keyname", "managerregion",
     "passwordsecretkey", "keyfooter",
     "eostoken", "bostoken", "padtoken", "unktoken", "septoken", "clstoken",  # of language models
 )  # fmt: skip
@@ -205,23 +206,24 @@ def _is_secret(key: str) -> bool:
     return words[-1] in SECRET_LAST_WORDS or not set(SECRET_WORDS).isdisjoint(words)
 
 
+class OfRandom(NamedTuple):
+    """Whether a random value makes a name that of a secret, and whether a digest does."""
+
+    secret: bool
+    digest: bool
+
+
 @lru_cache(maxsize=8192)
-def may_be_secret(key: str) -> bool:
-    """Whether a name is that of a secret where its value is random: ``sessionid``, ``salt_key``."""
+def with_random(key: str) -> OfRandom:
+    """``sessionid`` and ``salt_key`` with any random value; ``device_key`` with a digest is a
+    surrogate key, ``object_key`` names what it likes.
+    """
     squashed = squash(_QUALIFIED.sub("", key[:NAME_LENGTH]))
     if squashed.endswith(RANDOM_ENDINGS):
-        return True
+        return OfRandom(secret=True, digest=True)
     thing = squashed.removesuffix("key")
-    return thing not in ("", squashed) and not thing.endswith(_KEYS_OF_THINGS)
-
-
-@lru_cache(maxsize=8192)
-def may_be_digest(key: str) -> bool:
-    """Whether what ``may_be_secret`` takes for a secret is none where it is a digest:
-    ``device_key`` is a surrogate key then, ``wrapping_key`` stays a secret.
-    """
-    thing = squash(_QUALIFIED.sub("", key[:NAME_LENGTH])).removesuffix("key")
-    return not thing.endswith((*RANDOM_ENDINGS, *_KEYS_OF_SECURITY))
+    is_key = thing not in ("", squashed) and not thing.endswith(_KEYS_OF_THINGS)
+    return OfRandom(secret=is_key, digest=is_key and thing.endswith(_KEYS_OF_SECURITY))
 
 
 def is_pin(key: str, value: str) -> bool:

@@ -37,10 +37,10 @@ from spark_agent_config.masking.names import (
     is_strong,
     is_told,
     is_type,
-    may_be_secret,
     squash,
+    with_random,
 )
-from spark_agent_config.masking.tokens import is_random, is_random_secret
+from spark_agent_config.masking.tokens import is_random, is_secret_by_value
 
 _NAME: Final = re.compile(r"(?<![\w.%\-])[\w.%\-]+")
 _URL_LEADS: Final = ("?", "&", ";", "#")
@@ -76,7 +76,7 @@ def settings(text: str) -> Iterator[tuple[int, int]]:
 def _is_secret_name(word: str) -> bool:
     """Whether a word of a text may be the name of a secret, as a key or in a URL."""
     name = _bare_name(word[-NAME_LENGTH:])
-    secret = is_secret_key(name) or is_secret_parameter(name) or may_be_secret(name)
+    secret = is_secret_key(name) or is_secret_parameter(name) or with_random(name).secret
     if not secret and len(word) <= _LONGEST_KEPT:
         if len(_HARMLESS) >= _MOST_KEPT:
             _HARMLESS.clear()
@@ -257,7 +257,7 @@ class _Reader:
         """
         if setting.is_doubtful and (
             self._in_query(setting.first)
-            or not is_random_secret(setting.name, self._text[start:end])
+            or not is_secret_by_value(setting.name, self._text[start:end])
         ):
             return True
         if setting.opening is not None:
@@ -306,7 +306,8 @@ class _Reader:
         name = _bare_name(word[-NAME_LENGTH:])
         in_url = place.lead in _URL_LEADS
         is_doubtful = not (is_secret_parameter(name) if in_url else is_secret_key(name))
-        if is_doubtful and (in_url or not may_be_secret(name)):  # identity keeps what is doubtful
+        # Identity keeps what is doubtful.
+        if is_doubtful and (in_url or not with_random(name).secret):
             return None
         start = joint.end()
         if in_url and joint["equals"]:  # a blank is the value's own: ?password= x
@@ -751,8 +752,8 @@ _GIVEN_BEFORE: Final = re.compile(
 )
 # = "x1y2z3"  # the password of the service
 _COMMENTED: Final = re.compile(
-    r"[=:][ \t]{0,8}(?P<q>[\"']?)(?P<value>(?!//)[^'\"\s]{6,128})(?P=q)[,;]?[ \t]{1,16}"
-    r"(?:#|//|--|/\*)[^\n]{0,64}\Z"
+    r"[=:][ \t]{0,8}(?P<q>[\"']?)(?:(?<=[\"'])|(?!//))(?P<value>[^'\"\s]{6,128})(?P=q)"
+    r"[,;]?[ \t]{1,16}(?:#|//|--|/\*)[^\n]{0,64}\Z"
 )
 # -- …   /* …   # …   // …   on one line
 _COMMENT_BEFORE: Final = re.compile(r"(?:--|/\*|(?:\A|\s)(?:#|//))(?:[^*\n]|\*(?!/)){0,200}\Z")

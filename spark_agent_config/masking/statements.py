@@ -154,7 +154,7 @@ _FORMS: Final = (
     *(
         (
             f" -{option}",
-            r"\s-{1,2}(?:u|un|user|username|l|login)[=\x20][^\s\-]\S{0,63}\s(?:[^\n]{0,64}?\s)?"
+            r"(?:\A|\s)-{1,2}(?:u|un|user|username|l|login)[=\x20][^\s\-]\S{0,63}\s(?:[^\n]{0,64}?\s)?"
             rf"-{option}\w{{0,2}}[=\x20](?=\S{{0,64}}[0-9!#%])(?![\d:.]{{1,64}}(?:\s|\Z))"
             r"(?P<bare>[^\s\-/~.\"'$]\S{5,255})",
         )
@@ -210,10 +210,9 @@ _FORMS: Final = (
     *(
         (
             word,
-            rf"(?m)(?:\bacl {word}|^user) WORD\x20[^\n]{{0,64}}?(?<=\x20)"
-            r">(?P<bare>[^\s=>]\S{3,255})",
+            rf"(?m){user} WORD\x20[^\n]{{0,64}}?(?<=\x20)>(?P<bare>[^\s=>]\S{{{shortest},255}})",
         )
-        for word in ("setuser", "user ")
+        for word, user, shortest in (("setuser", r"\bacl setuser", 0), ("user ", "^user", 3))
     ),
     ("ftp", r"\bftp\b[^\n]{0,128}\n(?:~open WORD~\n)?~user \S{1,64}\x20{1,4}BARE"),
     ("userid", r"\buserid~=~[\"']?[\w$#.]{1,64}/(?P<bare>[^\s\"'/@]{1,256})"),
@@ -255,6 +254,18 @@ _FORMS: Final = (
     ("crypt", r"\b(?:de|en)crypt\w{0,8} (?:\w{1,16} ){0,4}?(?:key|passphrase) QUOTED"),
     ("auth plain", r"\bauth plain VALUE"),
     (".tochararray", r"QUOTED\.toCharArray"),
+    # a literal that is only spelled anew: secret = Encoding.UTF8.GetBytes("x")
+    *(
+        (
+            f"{call}(",
+            r"(?:secret|passw\w{0,8}|passphrase|pwd|token|(?:api|private|signing)_?key)\w{0,32}~:?=~"
+            rf"(?:new )?(?:[\w.]{{1,64}}\.)?{call}\(~QUOTED",
+        )
+        for call in (
+            "bytes", "bytearray", "getbytes", "buffer.from", "b64decode", "fromhex",
+            "frombase64string", "unhexlify", "stringtobytes", "secretstr", "securestring",
+        )
+    ),
     ("http-basic.", r"\bhttp-basic\.WORD WORD VALUE"),
     ("pypi-token.", r"\bpypi-token\.WORD VALUE"),
     ("net user", r"\bnet user WORD (?![/*])VALUE"),

@@ -17,7 +17,7 @@ from functools import lru_cache
 from operator import add
 from typing import Final
 
-from spark_agent_config.masking.names import may_be_digest, may_be_secret
+from spark_agent_config.masking.names import is_pin, with_random
 
 # --- words that are random -----------------------------------------------------------------------
 
@@ -67,14 +67,15 @@ def is_random(word: str) -> bool:
     return any(map(str.isdigit, word)) or len(_CAPITALS.findall(word)) >= _LEAST_CAPITALS
 
 
-def is_random_secret(name: str, value: str) -> bool:
+def is_secret_by_value(name: str, value: str) -> bool:
     """Whether a name is that of a secret where its value is random, and this value is:
     ``salt_key=8Hs…``; a UUID, a place and a number are none, a long hexadecimal number is,
-    but for the digest of a ``device_key``.
+    but for the digest of a ``device_key``. Or both are of a PIN.
     """
-    if not may_be_secret(name) or _OF_A_VALUE.fullmatch(value) is None:
-        return False
-    if _DIGEST_OF_A_KEY.fullmatch(value) is not None and may_be_digest(name):
+    of_random = with_random(name)
+    if not of_random.secret or _OF_A_VALUE.fullmatch(value) is None:
+        return is_pin(name, value)
+    if _DIGEST_OF_A_KEY.fullmatch(value) is not None and not of_random.digest:
         return False
     return _RANDOM_DIGITS.fullmatch(value) is not None or is_issued(value) or is_random(value)
 

@@ -110,6 +110,7 @@ def test_secrets_beside_above_and_in_keys_are_masked() -> None:
         {"connection": {"user": "etl", "value": "jdbc:x://h/d"}, "message": {"key": "order-17"}},
         {"sessionId": "0190a7a8-0000-7000-8000-000000000001", "salt": "none", "spin": "1234"},
         {"product_key": DIGEST, "cache_key": DIGEST, "s3Key": STRONG, "run_id": DIGEST},
+        {"args": ["-u", "bob", "-p", "8080"], "password.encoder": "bcrypt", "pass_rate": "0.93"},
         {"name": "wrapping_key", "type": "binary", "idempotency_key": DIGEST},
     ],
 )
@@ -196,6 +197,33 @@ def test_at_most_two_in_a_hundred_tokens_of_vendors_pass_wherever_they_stand() -
 ])  # fmt: skip
 def test_a_secret_is_masked_wherever_it_stands_in_its_text(form: str) -> None:
     assert STRONG not in mask_text(form.replace("{S}", STRONG))
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ('db = "//Rm8x!kq2Lw"  # the password', "//Rm8x!kq2Lw"),
+        ("ACL SETUSER etl on >abc", "abc"),
+        ('var secret = Encoding.UTF8.GetBytes("jtlolmbhgqwmfx");', "jtlolmbhgqwmfx"),
+        ('api_key = base64.b64decode("jtlolmbhgqwmfx")', "jtlolmbhgqwmfx"),
+        ("-u bob -p Castle-rocket-668", "Castle-rocket-668"),
+        ("conf connect.sid: s%3AkJ8dfQ2mLx0Pz7", "kJ8dfQ2mLx0Pz7"),
+        ("ftp h\nuser\tbob Castle-668x\n", "Castle-668x"),
+        ("log in bob:kJ8dfQ2mLx0P failed", "kJ8dfQ2mLx0P"),
+        ("salt_key: kJdQmLxPzaBwErTyQsVn", "kJdQmLxPzaBwErTyQsVn"),
+    ],
+)
+def test_a_secret_is_masked_where_its_place_shows_it(text: str, secret: str) -> None:
+    assert secret not in mask_text(text)
+
+
+@pytest.mark.parametrize("text", [
+    "password.encoder = bcrypt", "pass_rate = 0.93", 'password = env.str("DB_PASSWORD")',
+    "db = url // the password", "user age >512", "-u bob -p 8080", "-u bob -p ./out",
+    "token = bytes(header)",
+])  # fmt: skip
+def test_what_stands_beside_a_secrets_name_is_kept_where_it_is_none(text: str) -> None:
+    assert mask_text(text) == text
 
 
 def test_what_is_a_name_as_well_is_masked_at_its_secret_place_alone() -> None:
