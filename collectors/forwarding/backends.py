@@ -429,12 +429,15 @@ class DataZone:
         self._client = client or _datazone_client(region)
 
     def send(self, message: OutgoingMessage) -> None:
-        """See Backend."""
+        """See Backend. An answer without the event's id is none of the service: what stands in
+        front of it has taken nothing.
+        """
         from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.parsers import ResponseParserError
 
         token = hashlib.sha256(message.body).hexdigest()
         try:
-            self._client.post_lineage_event(
+            answer = self._client.post_lineage_event(
                 domainIdentifier=self._domain, event=message.body, clientToken=token
             )
         except ClientError as error:
@@ -442,9 +445,13 @@ class DataZone:
             reason = _shown(f"{code}: {error.response['Error'].get('Message', '')}")
             if code in ("ValidationException", "ConflictException"):
                 raise InvalidInput(reason) from None
-            raise Unavailable(reason) from None
-        except BotoCoreError as error:
-            raise Unavailable(str(error)) from None
+            headers = error.response["ResponseMetadata"].get("HTTPHeaders", {})
+            asked = seconds_asked(headers.get("retry-after"), headers.get("date"))
+            raise Unavailable(reason, seconds=asked) from None
+        except (BotoCoreError, ResponseParserError) as error:
+            raise Unavailable(_shown(str(error))) from None
+        if not answer.get("id"):
+            raise Unavailable("an answer without the id of an event: is the endpoint DataZone's?")
 
     def test(self) -> str:
         """See ``HttpBackend.test``."""

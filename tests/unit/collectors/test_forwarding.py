@@ -24,6 +24,7 @@ from typing import Any, Final
 import boto3
 import hypothesis
 import pytest
+from botocore.config import Config
 from botocore.stub import Stubber
 from hypothesis import strategies as st
 
@@ -1066,15 +1067,42 @@ def test_datazone_gets_one_event_with_a_token_that_recognises_a_repeat() -> None
         asked = {"domainIdentifier": "dzd_1", "event": b'{"a": 1}'}
         token = hashlib.sha256(message.body).hexdigest()
         for _ in range(2):
-            stub.add_response("post_lineage_event", {}, {**asked, "clientToken": token})
+            stub.add_response("post_lineage_event", {"id": "1a"}, {**asked, "clientToken": token})
         stub.add_client_error("post_lineage_event", "ValidationException", "no job")
-        stub.add_client_error("post_lineage_event", "ThrottlingException", "slowly")
+        stub.add_client_error(
+            "post_lineage_event",
+            "ThrottlingException",
+            "slowly",
+            429,
+            response_meta={"HTTPHeaders": {"retry-after": "7"}},
+        )
         backend.send(message)
         backend.send(message)
         with pytest.raises(InvalidInput, match="ValidationException: no job"):
             backend.send(message)
-        with pytest.raises(Unavailable, match="ThrottlingException"):
+        with pytest.raises(Unavailable, match="ThrottlingException") as raised:
             backend.send(message)
+    assert raised.value.seconds == 7
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"<html>Sign in</html>", b'{"errorMessage": "timed out"}', b'{"id": "1', b"{}", b""],
+)
+def test_an_answer_without_the_id_of_an_event_is_not_datazones(body: bytes) -> None:
+    answer = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + body
+    with replying(answer) as (address, _):
+        client = boto3.client(
+            "datazone",
+            region_name="eu-west-1",
+            aws_access_key_id="a",
+            aws_secret_access_key="b",
+            endpoint_url=f"http://{address}",
+            config=Config(retries={"total_max_attempts": 1}),
+        )
+        message = OutgoingMessage(RUN_EVENT_KIND, "", "k", b'{"a": 1}')
+        with pytest.raises(Unavailable):
+            DataZone("dzd_1", "", client).send(message)
 
 
 def test_kafka_gets_a_record_with_its_run_as_the_key_and_failures_pass() -> None:
