@@ -175,6 +175,16 @@ class Rules:
         "data_files", "delete_files", "entries", "files", "history", "manifests",
         "metadata_log_entries", "partitions", "position_deletes", "refs", "snapshots",
     )  # fmt: skip
+    # More of them behind a dollar: db.t$properties of Trino, db.t$schemas of Paimon. (t$audit_log,
+    # t$binlog and t$ro of Paimon have the rows of t.)
+    dollar_tables: tuple[str, ...] = (
+        "aggregation_fields", "branches", "buckets", "consumers", "file_key_ranges", "options",
+        "properties", "schemas", "statistics", "table_indexes", "tags", "timeline", "transactions",
+    )  # fmt: skip
+    # Databases whose names in dollars are such; those of others (Oracle's T$HISTORY) are tables.
+    dollar_databases: tuple[str, ...] = (
+        "jdbc:trino:", "jdbc:presto:", "jdbc:awsathena:", "awsathena:",
+    )  # fmt: skip
     # Beginnings of catalog names that have three parts: main.hr.files is a table there.
     catalogs_of_three_levels: tuple[str, ...] = ("unitycatalog:",)
     # https://catalog.example/api/db.t is a table of a REST catalog, …/index.html a file.

@@ -409,6 +409,8 @@ def _without_port(host: str) -> str:
 #     s3://wh/db/t, read under the name db.t.snapshots  =>  s3://wh/db/t.snapshots
 #     s3://wh/db/t.snapshots                            =>  is about s3://wh/db/t
 #     spark_catalog/db.t.snapshots                      =>  is about spark_catalog/db.t
+#     jdbc:trino://h/ice:db.t$snapshots (Athena, Paimon)  =>  is about jdbc:trino://h/ice:db.t
+#     s3://wh/db/t#snapshots (a path that Spark loads)  =>  is about s3://wh/db/t
 #
 # Engines give such a table the place of its table, so that ``SELECT operation FROM db.t.snapshots``
 # would read a column of the data. It is a dataset of its own. Which table it is about follows from
@@ -425,15 +427,17 @@ def metadata_table(
 
     A table that is called ``files`` itself lies in a place of that name.
     """
-    word = _word(name, rules)
-    if not word or place.kind != "file" or fold(place.name) == word or _is_about(place, rules):
+    word = _word(name, rules) or _behind_a_sign(name, rules)[1:]
+    if not word or place.kind != "file" or fold(place.name) == word or table_of(place, rules):
         return place
     return normalise(f"{place.uri}.{word}", place.scope, rules)[0]
 
 
 def table_of(dataset: DatasetName, rules: Rules) -> DatasetName | None:
     """The table that a metadata table is about; None for any other dataset."""
-    if dataset.kind == "file":
+    if behind := _behind_a_sign(dataset, rules):
+        above = dataset.uri[: -len(behind)]
+    elif dataset.kind == "file":
         above = dataset.uri.rpartition(".")[0] if _is_about(dataset, rules) else ""
     elif _word(dataset, rules):
         catalog = dataset.uri.rpartition("/")[0]
@@ -452,6 +456,17 @@ def tables_of(
     return tuple(
         {(table.scope, table.uri): table for table in tables if table is not None}.values()
     )
+
+
+def _behind_a_sign(dataset: DatasetName, rules: Rules) -> str:
+    """``$snapshots`` of a table's name, ``#snapshots`` of its path; "" for any other dataset."""
+    is_path = dataset.kind == "file"
+    if not (is_path or dataset.kind == "name" or dataset.uri.startswith(rules.dollar_databases)):
+        return ""
+    table, sign, word = dataset.uri.rpartition("#" if is_path else "$")
+    known = rules.metadata_tables if is_path else (*rules.metadata_tables, *rules.dollar_tables)
+    is_word = table and not table.endswith(("/", ".", ":")) and fold(word) in known
+    return sign + word if is_word else ""
 
 
 def _is_about(place: DatasetName, rules: Rules) -> bool:

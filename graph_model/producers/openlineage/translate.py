@@ -745,7 +745,9 @@ def _read_job(event: JobEvent, subject: Subject) -> SubjectTranslation:
 
 
 def _read_dataset(event: DatasetEvent, subject: Subject) -> SubjectTranslation:
-    """Lineage without a job gets a job that stands for the declaration, and so does a rename."""
+    """Lineage without a job, of columns as well, gets a job that stands for the declaration, and so
+    does a rename.
+    """
     dataset = event.dataset
     lineage = value_of(dataset.facets, "lineage", LineageEntry)
     entries: tuple[LineageEntry, ...] = ()
@@ -764,9 +766,11 @@ def _translate_dataset(
     plans: tuple[LogicalPlan, ...] = ()
     use = names.use(*event.dataset.key)
     renamed = not statement.explicit and _rename_of(event.dataset, names) is not None
-    if statement.explicit or renamed:  # a rename moves data at its time, as that of a run does
+    columns = value_of(event.dataset.facets, "columnLineage", ColumnLineage)
+    flows = columns is not None and bool(columns.fields or columns.dataset)
+    if statement.explicit or renamed or flows:  # a rename moves data, as that of a run does
         job = own_job(subject.rules.declared_namespace, use.dataset.uri, subject.rules)
-        plans = plans_of(_stated(statement, job, "", subject, declared=statement.explicit))
+        plans = plans_of(_stated(statement, job, "", subject, declared=not renamed))
         base = _execution(subject, run_key=subject.key)
         if not renamed:
             base = base._replace(kind=labels.DECLARATION_KIND)

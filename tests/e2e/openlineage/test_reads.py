@@ -206,6 +206,25 @@ def test_lineage_that_a_dataset_tells_without_a_job_has_a_plan_too(
     assert page["openlineage"]["datasets"][-1]["columns"][0]["name"] == "k"
 
 
+def test_column_lineage_that_a_dataset_tells_without_a_job_is_declared(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    inputs = [field("orders", "k", "DIRECT", "IDENTITY")]
+    told = table("report", "k", columnLineage={"fields": {"k": {"inputFields": inputs}}})
+    silent = table("other", "k", columnLineage={"fields": {}})
+    for number, dataset in enumerate((told, silent)):
+        take(headwater, {"eventTime": f"2026-03-01T08:00:0{number}Z", "dataset": dataset})
+    (job,) = get(client, "/graph/jobs")["items"]
+    assert (job["namespace"], job["name"]) == ("(declared)", f"{LAKE}/report")
+    answer = get(
+        client, "/graph/column-lineage", dataset=f"{LAKE}/report", column="k", direction="upstream"
+    )
+    assert {node["dataset"] for node in answer["nodes"] if node["kind"] == "column"} == {
+        f"{LAKE}/orders",
+        f"{LAKE}/report",
+    }
+
+
 def test_a_run_that_writes_two_tables_has_two_plans_with_their_own_reads(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:

@@ -412,6 +412,9 @@ def _read_entry(fields: JsonObject, path: str) -> LineageEntry:
 
 
 def read_job_lineage(body: JsonObject, path: str) -> tuple[LineageEntry, ...]:
+    """They say all that flowed: a facet without the list is damaged, and does not say: nothing."""
+    if body.get("entries") is None:
+        raise InvalidDocument(join(path, "entries"), "a list")
     return read_items(body, "entries", path, _read_entry)
 
 

@@ -47,6 +47,18 @@ def test_another_name_reads_the_place_itself(place: str, name: str) -> None:
         ),
         ("unitycatalog://h/main.hr.t.files", "unitycatalog://h/main.hr.t"),
         ("s3://wh/db/t.snapshots", "s3://wh/db/t"),
+        ("jdbc:trino://h:8080/ice:db.t$snapshots", "jdbc:trino://h/ice:db.t"),
+        ("jdbc:trino://h:8080/hive:db.t$properties", "jdbc:trino://h/hive:db.t"),
+        ("spark_catalog/db.t$schemas", "spark_catalog/db.t"),
+        (f"{GLUE}:table/db/t$partitions", f"{GLUE}/db.t"),
+        ("hive://h:9083/db.T$Files", "hive://h/db.t"),
+        ("s3://wh/db/t#files", "s3://wh/db/t"),
+        ("hdfs://n/wh/t#all_data_files", "hdfs://n/wh/t"),
+        ("jdbc:oracle:thin:@//h:1521/x:hr.t$history", None),
+        ("spark_catalog/db.t$audit_log", None),
+        ("spark_catalog/db.$files", None),
+        ("s3://wh/db/t#properties", None),
+        ("s3://wh/db/#files", None),
         ("unitycatalog://h/main.hr.files", None),
         ("spark_catalog/db.files", None),
         ("s3://wh/db/snapshots", None),
@@ -57,3 +69,9 @@ def test_another_name_reads_the_place_itself(place: str, name: str) -> None:
 def test_the_table_behind_follows_from_the_uri(uri: str, table: str | None) -> None:
     found = tables_of(normalise(uri, "lake"))
     assert [one.uri for one in found] == ([] if table is None else [table])
+
+
+@pytest.mark.parametrize("name", ["hive://h/db.t$snapshots", "ice/db.t$snapshots"])
+def test_behind_a_dollar_it_is_the_same_table_about_the_place(name: str) -> None:
+    (place,), (called,) = normalise("s3://wh/db/t", ""), normalise(name, "")
+    assert metadata_table(place, called).uri == "s3://wh/db/t.snapshots"

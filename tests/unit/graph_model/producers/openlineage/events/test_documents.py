@@ -277,6 +277,8 @@ def test_a_refused_document_names_the_place(document, path):
         ({**RUN, "run": {"runId": "r", "facets": []}}, "run.facets"),
         (changed(("job", "facets", "lineage", "entries", 0, "type"), "TABLE"),
          "job.facets.lineage.entries[0].type"),
+        (changed(("job", "facets", "lineage", "entries"), None), "job.facets.lineage.entries"),
+        (changed(("job", "facets", "lineage"), {}), "job.facets.lineage.entries"),
         (changed(("job", "facets", "ownership"), [{"name": "me"}]), "job.facets.ownership"),
         (changed(("run", "facets", "parent"), {"run": {"runId": "r1"}}), "run.facets.parent.job"),
         (changed(("outputs", 0, "facets", "columnLineage", "dataset", 0, "field"), None),
