@@ -530,9 +530,6 @@ class QueryReader(NameReader):
             return [ColumnValue(name, flows, (node.this,)) for name in named]
         if isinstance(node, exp.QueryTransform):
             return self._transformed(node, frame)
-        if isinstance(node, exp.EQ) and isinstance(node.this, exp.Parameter):
-            self.flows(node.expression, frame)  # SELECT @x = a: no output
-            return ()
         if isinstance(node, exp.EQ) and node.this.is_string and self._dialect in OF_TSQL:
             name = self.names.identifier(as_written(node.this))  # SELECT 'x' = a
             return [self.value(node.expression, name, frame)]
@@ -735,36 +732,36 @@ class QueryReader(NameReader):
         if (pattern := star.args.get("ilike")) is not None:
             fits = self._pattern(_of_like(as_written(pattern)), whole=True)
             values = _fitting(values, fits)
-        left_out = {self.names.identifier(item).lower() for item in star.args.get("except_") or ()}
-        replaced = {
-            self.names.identifier(item.args["alias"]).lower(): item.this
-            for item in star.args.get("replace") or ()
-        }
+        named = self.names.identifier
+        left_out = {named(item).lower() for item in star.args.get("except_") or ()}
+        replaced = {named(item.args["alias"]): item.this for item in star.args.get("replace") or ()}
         renamed = {
-            self.names.identifier(item.this).lower(): self.names.identifier(item.args["alias"])
-            for item in star.args.get("rename") or ()
+            named(item.this): named(item.args["alias"]) for item in star.args.get("rename") or ()
         }
         if not (left_out or replaced or renamed):
             return values
-        gone = {*left_out, *replaced, *renamed}
+        gone = {*left_out, *map(str.lower, (*replaced, *renamed))}
         kept = [value.without(gone) for value in values if value.name.lower() not in left_out]
         if replaced or renamed:
             kept = [value.scattered() for value in kept]
+        others = {name.lower(): node for name, node in replaced.items()}
+        names = {name.lower(): other for name, other in renamed.items()}
         made = [
-            (
-                self.value(replaced[value.name.lower()], value.name, frame)
-                if value.name.lower() in replaced
-                else value
-            ).named(renamed.get(value.name.lower(), value.name))
+            (self.value(others[key], value.name, frame) if key in others else value).named(
+                names.get(key, value.name)
+            )
             for value in kept
+            for key in [value.name.lower()]
         ]
         known = {value.name.lower() for value in values}
         added = [
-            self.value(node, name, frame) for name, node in replaced.items() if name not in known
+            self.value(node, name, frame)
+            for name, node in replaced.items()
+            if name.lower() not in known
         ]
         opens = [value for value in values if value.tables]
         for name, other in renamed.items():
-            if name not in known and len(opens) == 1 and len(opens[0].stars) == 1:
+            if name.lower() not in known and len(opens) == 1 and len(opens[0].stars) == 1:
                 flow = ((opens[0].stars[0].table, name), labels.IDENTITY)
                 added.append(ColumnValue(other, frozenset({flow})))
         return [*made, *added]
@@ -802,6 +799,9 @@ class QueryReader(NameReader):
         self, node: exp.Expr, frame: SelectScope, columns: list[str]
     ) -> SqlRelation | None:
         """None where the item is a bracket around others, which are sources themselves."""
+        if isinstance(node, exp.Table) and node.args.get("ordinality") and columns:
+            made = self._table(node, frame).renamed(columns)
+            return SqlRelation([*made.values[:-1], ColumnValue(columns[-1])])  # a number of rows
         if isinstance(node, exp.Table):
             return self._table(node, frame).renamed(columns)
         if isinstance(node, exp.Lateral):

@@ -25,7 +25,7 @@ from typing import Final, NamedTuple
 
 from sqlglot import Token, TokenType
 
-from graph_model.sql.names import OF_TSQL
+from graph_model.sql.names import OF_POSTGRES, OF_TSQL
 from graph_model.sql.tokens import closing, keyword, keywords, tokenize
 
 EVOLVING: Final = "MERGE WITH SCHEMA EVOLUTION"
@@ -286,39 +286,6 @@ def _named_behind(statement: _Statement, start: int, end: int) -> Iterator[Token
             start = at + 1
 
 
-def _without_variables(statement: _Statement) -> _Statement:
-    """``SELECT a, b INTO v, w FROM t`` => ``SELECT a, b FROM t``."""
-    depth = 0
-    for place, word in enumerate(statement.words if statement.word(0) == "SELECT" else ()):
-        depth += (word == "(") - (word == ")")
-        if depth == 0 and word == "INTO":
-            end = _behind_names(statement, place + 1)
-            several = "," in statement.words[place:end]
-            first = place == 1 and statement.dialect in _WITH_VARIABLES_FIRST
-            strict = statement.words[place + 1 : place + 2] == ["STRICT"]
-            if several or first or strict or statement.dialect not in _INTO_TABLES:
-                return statement.of(statement.tokens[:place], statement.tokens[end:])
-            break
-    return statement
-
-
-#: SELECT … INTO makes a table there; elsewhere, and where it has several names, it sets variables.
-_INTO_TABLES: Final = frozenset({"tsql", "fabric", "postgres", "redshift", "materialize", ""})
-_WITH_VARIABLES_FIRST: Final = frozenset({"postgres", "redshift"})  # SELECT INTO n count(*) FROM t
-
-
-def _behind_names(statement: _Statement, place: int) -> int:
-    """The place behind ``STRICT a, :b.c, @d``."""
-    words = statement.words
-    place += words[place : place + 1] == ["STRICT"]
-    while place < len(words):
-        place += statement.tokens[place].text in {":", "@"}
-        if place + 1 >= len(words) or words[place + 1] not in {",", "."}:
-            break
-        place += 2
-    return place + 1
-
-
 _OUTPUT_INTO: Final = list(_segments("<a…> OUTPUT <b…> INTO <t.>"))
 
 
@@ -381,7 +348,6 @@ _FORMS: Final = (
         "COPY ( SELECT {a} {b} ) TO {f}",
     ),
     _form(_ALL, "SELECT <a…> INTO OUTFILE/DUMPFILE <f'> <x…> $", "COPY ( SELECT {a} ) TO {f}"),
-    (_ALL, _without_variables),
     _form(
         _CLONING,
         "CREATE <a…> TABLE IF? NOT? EXISTS? <t.> DEEP? SHALLOW? CLONE <s.> <x…> $",
@@ -427,6 +393,8 @@ _FORMS: Final = (
         "MERGE <a…> DELETE WHERE <b…> =WHEN/$",
         "MERGE {a} WHEN MATCHED AND {b} THEN DELETE",
     ),
+    _form(OF_POSTGRES, "… ROWS FROM ( <f…> AS <c()> )", "rows_from ( {f} )"),
+    _form(OF_POSTGRES, "… ROWS FROM <f()>", "rows_from {f}"),
     _form(_POSTGRES, "… OVERRIDING SYSTEM/USER VALUE", ""),
     _form(_ALL, "MERGE <a…> REMOVE DUPLICATES", f"MERGE {{a}} {_UPSERT}"),
     _form(_ALL, EVOLVING, "MERGE"),

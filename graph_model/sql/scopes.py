@@ -82,7 +82,7 @@ class SelectScope:
     shared: dict[str, ColumnValue] = field(default_factory=dict)  # columns of USING and NATURAL
     aliases: dict[str, ColumnValue] = field(default_factory=dict)
     windows: dict[str, exp.Expr] = field(default_factory=dict)
-    variables: dict[str, FromItem] = field(default_factory=dict)  # rows of MATCH_RECOGNIZE
+    variables: dict[str, FromItem] = field(default_factory=dict)  # MATCH_RECOGNIZE's, EXCLUDED
     selected: bool = False  # in HAVING and QUALIFY an alias comes before an unknown column
     influences: Influences = field(default_factory=Influences)
     places: dict[str, list[int]] = field(default_factory=dict)  # of sources, by their last names

@@ -10,7 +10,7 @@ the reads only where the statement names it as a source, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
@@ -84,13 +84,10 @@ class StatementEffect:
 class Statements:
     """Reads statements with the reader of their queries."""
 
-    def __init__(
-        self, reader: QueryReader, temporary: dict[str, Temporary], variables: Collection[str]
-    ) -> None:
+    def __init__(self, reader: QueryReader, temporary: dict[str, Temporary]) -> None:
         self._reader = reader
         self._names: SqlNames = reader.names
         self._temporary = temporary
-        self._variables = variables
         self.made = StatementEffect()
 
     def gap(self, code: str, detail: str) -> None:
@@ -174,7 +171,7 @@ class Statements:
         into = first.args.get("into")
         values = self._taken(relation)
         table = into.this if into is not None else None
-        if not isinstance(table, exp.Table) or table.name.lower() in self._variables:
+        if not isinstance(table, exp.Table):
             self.made.writes.append(TableWrite(None, values))
             return
         temporary = (into is not None and bool(into.args.get("temporary"))) or is_hash(table)
@@ -434,7 +431,7 @@ class Statements:
         given = SqlRelation(inserted)
         excluded = tuple(self._names.identifier(word) for word in ("excluded", "new"))
         frame = SelectScope(None, commons, [self._source(table, named)])
-        frame.sources += [FromItem((name,), given) for name in excluded]
+        frame.variables = {name.lower(): FromItem((name,), given) for name in excluded}
         frame.shared = {value.name.lower(): value for value in self._relation(table).values}
         body = node.expression
         if isinstance(body, exp.Values) and (alias := body.args.get("alias")):
@@ -624,11 +621,11 @@ class Statements:
     def _set(
         self, columns: Sequence[exp.Expr], right: exp.Expr, frame: SelectScope
     ) -> Iterator[ColumnValue]:
-        """``a = x``, ``(a, b) = (x, y)``, ``(a, b) = (SELECT x, y …)``."""
+        """``a = x``, ``(a, b) = (x, y)``, ``(a, b) = ROW (x, y)``, ``(a, b) = (SELECT x, y …)``."""
         names = [self._names.identifier(_last(column)) for column in columns]
         if len(names) == 1:
             yield self._reader.value(right, names[0], frame)
-        elif isinstance(right, exp.Tuple):
+        elif isinstance(right, exp.Tuple) or right.name.upper() == "ROW":
             for name, part in zip(names, right.expressions, strict=False):
                 yield self._reader.value(part, name, frame)
         else:
