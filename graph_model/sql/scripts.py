@@ -319,7 +319,7 @@ class _Splitter:
         """What one variable gets, or those of ``(a, b) = (SELECT x, y …)``."""
         words, several = keywords(value), target[0].text == "("
         named = [t.text.lower() for t in target[1:-1:2]] if several else [_variable(target, 0)]
-        names = [sign + name for name in named]
+        names = [sign + name for name in named] or [""]  # nothing in the brackets
         behind = target[1 + (target[0].text == "@") :]
         if "RESULTSET" in keywords(behind) or f"cursor {names[0]}" in self._held:
             names = [f"cursor {names[0]}"]
@@ -336,7 +336,7 @@ class _Splitter:
         bracketed = words[:1] == ["("] and closing(value, 0) == len(value) - 1
         if bracketed and (several or words[1] in {"SELECT", "WITH"}):
             value, words = value[1:-1], words[1:-1]
-        if words[0] not in {"SELECT", "WITH"}:
+        if words[:1] not in (["SELECT"], ["WITH"]):
             value = [*tokenize("SELECT", self._dialect), *value]
         number = next(self._numbers)
         kind = PieceKind.STATEMENT if reads else PieceKind.VALUE
