@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
-from tests.e2e.spark.test_listener import in_parts, run_driver
+from tests.e2e.spark.test_listener import PATIENT_END, in_parts, run_driver
 from tests.recording_server import recording_server
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
 _JOB = """
 import signal, sys
@@ -79,7 +79,7 @@ def _further(*endings: str) -> list[ParameterSet]:
 def test_a_driver_that_ends_has_reported_its_write(tmp_path: Path, how: str) -> None:
     ending, code = _ENDINGS[how]
     with recording_server() as server:
-        done = run_driver("3.5", _JOB + _WRITE + ending, server.url, tmp_path)
+        done = run_driver("3.5", PATIENT_END + _JOB + _WRITE + ending, server.url, tmp_path)
 
     assert done.returncode == code, done.stderr
     assert (len(server.plans()), len(server.events())) == (1, 1), done.stderr
@@ -92,7 +92,16 @@ def test_a_driver_that_ends_waits_for_a_slow_listener_of_another(tmp_path: Path,
     ending, code = _ENDINGS[how]
     opening = "threading.Timer(1, gate.set).start()" if how == "stops Spark" else ""
     with recording_server() as server:
-        job = _SLOW + _JOB + "atexit.register(gate.set)\n" + _WRITE + opening + "\n" + ending
+        job = (
+            PATIENT_END
+            + _SLOW
+            + _JOB
+            + "atexit.register(gate.set)\n"
+            + _WRITE
+            + opening
+            + "\n"
+            + ending
+        )
         done = run_driver("3.5", job, server.url, tmp_path)
 
     assert done.returncode == code, done.stderr
@@ -104,7 +113,7 @@ def test_a_driver_that_ends_waits_for_a_slow_listener_of_another(tmp_path: Path,
 def test_a_job_that_fails_is_reported_as_failed_also_over_a_slow_bus(tmp_path: Path) -> None:
     failing = "spark.sql(\"select raise_error('no')\").write.parquet(sys.argv[2] + '/out')\n"
     with recording_server() as server:
-        job = _SLOW + _JOB + "atexit.register(gate.set)\n" + failing
+        job = PATIENT_END + _SLOW + _JOB + "atexit.register(gate.set)\n" + failing
         done = run_driver("3.5", job, server.url, tmp_path)
 
     assert done.returncode == 1

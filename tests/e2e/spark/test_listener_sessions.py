@@ -19,7 +19,7 @@ from tests.plan_reader import origins
 from tests.ports import reserved_port
 from tests.recording_server import recording_server
 
-pytestmark = [pytest.mark.spark, pytest.mark.part("spark-3.5"), pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.spark, pytest.mark.part("spark-3.5"), pytest.mark.timeout(600)]
 
 _SCRIPT = """
 import gc, json, logging, sys, time
@@ -119,7 +119,7 @@ def test_a_session_is_observed_once_and_a_closed_observation_leaves_nothing(
     version: str, tmp_path: Path
 ) -> None:
     with recording_server() as server:
-        done = run_driver(version, _SCRIPT, server.url, tmp_path, seconds=350)
+        done = run_driver(version, _SCRIPT, server.url, tmp_path)
 
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == _EXPECTED
@@ -260,7 +260,7 @@ def test_a_session_that_a_thrift_server_makes_for_a_client_is_observed(
     monkeypatch.setenv("THRIFT_PORT", str(reserved_port()))
     monkeypatch.setenv("PATH", str(python_of(version).parent), prepend=os.pathsep)
     with recording_server() as server:
-        done = run_driver(version, _THRIFT_SERVER, server.url, tmp_path, seconds=350)
+        done = run_driver(version, _THRIFT_SERVER, server.url, tmp_path)
 
     assert done.returncode == 0, done.stderr
     plans = {plan["operations"]["write"]["outputSource"]: plan for plan in server.plans()}
