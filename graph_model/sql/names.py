@@ -124,6 +124,8 @@ class SqlNames:
 
         ``db..t`` has the default schema.
         """
+        if isinstance(table.this, exp.DynamicIdentifier) and table.this.this.is_string:
+            table = exp.to_table(table.this.this.name, dialect=self.dialect or None)
         parts = tuple(self._of_table(part) for part in table.parts if part.name)
         if table.args.get("catalog") is not None and not table.db and len(parts) == 2:
             default = _DEFAULT_SCHEMAS.get(self.dialect, "public")

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final, NamedTuple
 
 from sqlglot import exp
@@ -59,7 +60,6 @@ from graph_model.sql.values import (
     items,
     parts_of,
     stepped,
-    without_brackets,
 )
 
 _RECURSIVE_WITHOUT_A_WORD: Final = frozenset({"tsql", "oracle", "teradata", "fabric"})
@@ -83,12 +83,12 @@ _AMONG: Final = (
 #: From inside a group's aggregate to one of its values.
 _PICKING: Final = (
     exp.Bracket, exp.ArrayAgg, exp.AnyValue, exp.Order, exp.Limit, exp.HavingMax, exp.IgnoreNulls,
-    exp.First, exp.Last, exp.FirstValue, exp.LastValue, exp.ArgMax, exp.ArgMin, exp.Cast,
+    exp.First, exp.Last, exp.FirstValue, exp.LastValue, exp.ArgMax, exp.ArgMin, exp.Cast, exp.Paren,
     exp.Window, exp.Filter, *_COMPARING,
 )  # fmt: skip
+#: Of these, the arguments that decide which is picked.
+_DECIDED: Final = (exp.Order, exp.HavingMax, exp.ArgMax, exp.ArgMin, exp.Filter)
 _WITH_FIELDS: Final = (*_PICKING, exp.ArraysZip, *_AMONG)
-_REMAKING: Final = (*_COMPARING, *_AMONG, exp.ArraysZip, exp.Cast)
-_NO_STRUCTS: Final = (exp.Literal, exp.Null, exp.Identifier, exp.Neg)
 
 _SELECTING: Final = frozenset({"duckdb", "clickhouse"})  # have COLUMNS('a|b')
 
@@ -433,17 +433,21 @@ class QueryReader(NameReader):
             frame.selected = key in {"having", "qualify"}
             if (clause := node.args.get(key)) is not None:
                 self.influence(labels.FILTER, clause.this, frame)
-        hierarchy, limit = node.args.get("connect"), node.args.get("limit")
-        parts = [hierarchy.args.get(key) for key in ("start", "connect")] if hierarchy else []
-        parts += (limit.args.get("expressions") or ()) if limit else ()  # LIMIT 1 BY a
-        for condition in parts:
-            if condition is not None:
-                self.influence(labels.FILTER, condition, frame)
+        hierarchy = node.args.get("connect")
+        if hierarchy is not None:
+            for key in ("start", "connect"):
+                if (condition := hierarchy.args.get(key)) is not None:
+                    self.influence(labels.FILTER, condition, frame)
+        limit = node.args.get("limit")
+        for item in (limit.args.get("expressions") or ()) if limit is not None else ():
+            self.influence(labels.FILTER, item, frame)  # LIMIT 1 BY a
 
     def influence(self, how: str, condition: exp.Expr, frame: SelectScope) -> None:
         """A condition, split at AND."""
         for conjunct in conjuncts(condition):
-            self._whole(how, (conjunct,), self.flows(conjunct, frame), frame)
+            leaves = frozenset(leaf for leaf, _ in self.flows(conjunct, frame))
+            if leaves:
+                frame.influences.own.append(SqlInfluence(how, (conjunct,), leaves))
 
     def _grouped(
         self,
@@ -455,32 +459,32 @@ class QueryReader(NameReader):
         """``plain``: the outputs by which GROUP BY ALL groups."""
         clause = node.args.get("group")
         if clause is not None:
-            texts, flows = self._listed(clause, frame, made, aliases_first=False)
             if clause.args.get("all"):
                 flows = {flow for value in plain for flow in value.flows}
-            self._whole(labels.GROUP_BY, texts, flows, frame)
+            else:
+                flows = set(self._listed(clause, frame, made, aliases_first=False))
+            self._whole(labels.GROUP_BY, self._listed_texts(clause, made), flows, frame)
         distinct = node.args.get("distinct")
         if distinct is not None:
             on = distinct.args.get("on")
             if on is None:
                 flows = {flow for value in made.values for flow in value.flows}
             else:
-                _, flows = self._listed(on, frame, made, aliases_first=True)
+                flows = set(self._listed(on, frame, made, aliases_first=True))
             self._whole(labels.GROUP_BY, ("DISTINCT",), flows, frame)
 
     def _ordered(self, node: exp.Expr, frame: SelectScope, made: SqlRelation) -> None:
         for key in ("order", "sort", "cluster"):
             if (clause := node.args.get(key)) is not None:
-                self._whole(
-                    labels.SORT, *self._listed(clause, frame, made, aliases_first=True), frame
-                )
+                flows = set(self._listed(clause, frame, made, aliases_first=True))
+                self._whole(labels.SORT, self._listed_texts(clause, made), flows, frame)
 
     @staticmethod
     def _whole(
-        how: str, texts: Iterable[exp.Expr | str], flows: Iterable[Flow], frame: SelectScope
+        how: str, texts: tuple[exp.Expr | str, ...], flows: Iterable[Flow], frame: SelectScope
     ) -> None:
-        if leaves := leaves_of(flows):
-            frame.influences.own.append(SqlInfluence(how, tuple(texts), leaves))
+        if leaves := frozenset(leaf for leaf, _ in flows):
+            frame.influences.own.append(SqlInfluence(how, texts, leaves))
 
     def _listed(
         self,
@@ -489,30 +493,32 @@ class QueryReader(NameReader):
         made: SqlRelation,
         *,
         aliases_first: bool,
-    ) -> tuple[list[exp.Expr | str], set[Flow]]:
-        """Texts and flows. GROUP BY and ORDER BY may name an output, or give its number, which has
-        the text of the output that it counts to.
-        """
-        texts: list[exp.Expr | str] = ["ALL"] if clause.args.get("all") else []
-        flows: set[Flow] = set()
+    ) -> Iterator[Flow]:
+        """GROUP BY and ORDER BY may name an output, or give its number."""
         for item in items(clause):
-            output = None
             if isinstance(item, exp.Literal):
-                output = _numbered(item, made)
-                texts += [item] if output is None else output.texts[:1] or [output.name]
-                flows |= NOTHING if output is None else output.flows
+                numbered = _numbered(item, made)
+                yield from numbered.flows if numbered is not None else ()
                 continue
-            texts.append(item)
+            output = None
             if aliases_first and item.name.upper() == "ALL" and not made.definite(item.name):
-                flows |= {flow for value in made.values for flow in value.flows}
+                yield from (flow for value in made.values for flow in value.flows)
                 continue
             if isinstance(item, exp.Column) and not item.table:
                 name = self.names.identifier(item.this)
                 output = made.definite(name)
                 if not aliases_first and any(s.relation.definite(name) for s in frame.sources):
                     output = None
-            flows |= output.flows if output else self.flows(item, frame)
-        return texts, flows
+            yield from output.flows if output else self.flows(item, frame)
+
+    @staticmethod
+    def _listed_texts(clause: exp.Expr, made: SqlRelation) -> tuple[exp.Expr | str, ...]:
+        """A number is the text of the output that it counts to."""
+        texts: list[exp.Expr | str] = ["ALL"] if clause.args.get("all") else []
+        for item in items(clause):
+            numbered = _numbered(item, made) if isinstance(item, exp.Literal) else None
+            texts += [item] if numbered is None else numbered.texts[:1] or [numbered.name]
+        return tuple(texts)
 
     # --- projections -----------------------------------------------------------------------------
 
@@ -530,6 +536,9 @@ class QueryReader(NameReader):
             return [ColumnValue(name, flows, (node.this,)) for name in named]
         if isinstance(node, exp.QueryTransform):
             return self._transformed(node, frame)
+        if isinstance(node, exp.EQ) and isinstance(node.this, exp.Parameter):
+            self.flows(node.expression, frame)  # SELECT @x = a: no output
+            return ()
         if isinstance(node, exp.EQ) and node.this.is_string and self._dialect in OF_TSQL:
             name = self.names.identifier(as_written(node.this))  # SELECT 'x' = a
             return [self.value(node.expression, name, frame)]
@@ -577,12 +586,16 @@ class QueryReader(NameReader):
         elif not isinstance(node, exp.Columns) and isinstance(node.expression, exp.Literal):
             words = as_written(node.expression)
             like = isinstance(node, exp.Like)
-            fits = self._pattern(_of_like(words) if like else words, whole=True)
+            fits = partial(_is_like, pattern=words) if like else self._pattern(words, whole=True)
         else:
             self.gap(UNSUPPORTED, "columns that a function chooses")
             return ()
         left_out = bool(node.args.get("negate"))
-        return _fitting(self._all(frame, None), lambda name: fits(name.lower()) is not left_out)
+        return [
+            replace(value, stars=()) if value.tables else value
+            for value in self._all(frame, None)
+            if value.tables or fits(value.name.lower()) is not left_out
+        ]
 
     def _pattern(self, pattern: str, *, whole: bool) -> Callable[[str], bool]:
         try:
@@ -601,7 +614,8 @@ class QueryReader(NameReader):
 
     def _of_struct(self, node: exp.Expr, frame: SelectScope) -> Sequence[ColumnValue]:
         """``IF(a, s, t).*``, ``(s).*``: the fields of a value."""
-        node = without_brackets(node)
+        while isinstance(node, exp.Paren):
+            node = node.this
         if isinstance(node, exp.Column):
             return self._all(frame, tuple(self.names.identifier(part) for part in node.parts))
         value = self.value(node, "", frame)
@@ -637,66 +651,98 @@ class QueryReader(NameReader):
 
     def value(self, bare: exp.Expr, name: str, frame: SelectScope) -> ColumnValue:
         """The value of an expression; a column that an inner query computes has the text there."""
-        bare = without_brackets(bare)
+        while isinstance(bare, exp.Paren):
+            bare = bare.this
         if isinstance(bare, exp.Column):
             meant = self.column(bare, frame)
             return replace(meant, name=name, texts=meant.texts or (bare,), tables=(), stars=())
         if isinstance(bare, exp.Struct):
             return self._struct(bare, name, frame)
-        fields = self._fields_of(bare, frame)
+        fields = self._picked(bare, frame) if isinstance(bare, _WITH_FIELDS) else None
         return ColumnValue(name, self.flows(bare, frame), (bare,), fields=fields)
 
-    def _fields_of(self, node: exp.Expr, frame: SelectScope) -> Mapping[str, ColumnValue] | None:
-        """The members of a struct or row that an expression builds, or picks from a group:
+    def _picked(self, node: exp.Expr, frame: SelectScope) -> Mapping[str, ColumnValue] | None:
+        """The members of a struct or row that is picked from those of a group:
         ``array_agg(t ORDER BY c LIMIT 1)[OFFSET(0)]``; None for other values. Structs are compared
         by one member after the other: in ``max(struct(a, b)).b`` a decides about b.
         """
-        node = without_brackets(node)
+        how, deciding, compared = labels.IDENTITY, set[Flow](), False
+        names: Sequence[str] | None = None
+        while isinstance(node, _PICKING) and not isinstance(node, _AMONG):
+            if isinstance(node, exp.AggFunc):
+                how = labels.AGGREGATION
+            elif isinstance(node, (*_COMPARING, exp.Cast)):
+                how = composed(how, labels.TRANSFORMATION)
+            for item in (*node.expressions, node.args.get("expression")):
+                if isinstance(node, _DECIDED) and item is not None:
+                    deciding |= self.flows(item, frame, labels.CONDITIONAL)
+            for item in _window_parts(node):
+                deciding |= self.flows(item, frame, labels.WINDOW)
+            compared |= isinstance(node, _COMPARING)
+            if isinstance(node, exp.Cast):
+                names = names or self._field_names(node.to)
+                if not names:
+                    return None
+            node = node.this
+        if isinstance(node, exp.Struct):
+            members = self._struct(node, "", frame).fields or {}
+        elif isinstance(node, exp.ArraysZip):
+            how = composed(how, labels.TRANSFORMATION)
+            members = self._struct(node, "", frame).fields or {}
+        elif isinstance(node, _AMONG):
+            how = composed(how, labels.TRANSFORMATION)
+            compared |= isinstance(node, _COMPARING)
+            choices, conditions = _choices(node)
+            if (among := self._among(choices, frame)) is None:
+                return None
+            members = among
+            for item in conditions:
+                deciding |= self.flows(item, frame, labels.CONDITIONAL)
+        elif isinstance(node, exp.Column) and not node.table and self._is_source(node, frame):
+            row = next(self._answering((self.names.identifier(node.this),), frame))
+            members = {value.name.lower(): value for value in row.relation.values}
+            if row.relation.is_open:
+                return None
+        else:
+            return None
+        keys = list(members) if names is None else [name.lower() for name in names]
+        if len(keys) != len(members):
+            return None
+        found: dict[str, ColumnValue] = {}
+        for key, value in zip(keys, members.values(), strict=True):
+            found[key] = replace(value, flows=stepped(value.flows, how) | deciding)
+            if compared:
+                deciding |= {(leaf, labels.CONDITIONAL) for leaf, _ in value.flows}
+        return found
+
+    def _among(
+        self, choices: Iterable[exp.Expr], frame: SelectScope
+    ) -> Mapping[str, ColumnValue] | None:
+        """The fields of ``greatest(struct(a, b), struct(c, d))`` by their places, under the names
+        of the first: of b b and d; None where not all are structs of the same number of fields.
+        """
+        listed: list[Mapping[str, ColumnValue]] = []
+        for item in choices:
+            if not isinstance(item, exp.Null):
+                listed.append(self._built_fields(item, frame) or {})
+                if not listed[-1] or len(listed[-1]) != len(listed[0]):
+                    return None
+        if not listed:
+            return None
+        places = zip(listed[0].items(), *(fields.values() for fields in listed[1:]), strict=True)
+        return {
+            key: replace(value, flows=value.flows.union(*(other.flows for other in more)))
+            for (key, value), *more in places
+        }
+
+    def _built_fields(self, node: exp.Expr, frame: SelectScope) -> Mapping[str, ColumnValue] | None:
+        while isinstance(node, exp.Paren):
+            node = node.this
         if isinstance(node, exp.Struct):
             return self._struct(node, "", frame).fields
-        if isinstance(node, exp.Column):
-            return self._fields_of_name(node, frame)
-        if not isinstance(node, _WITH_FIELDS):
-            return None
-        parts = list(parts_of(node, labels.IDENTITY))
-        if isinstance(node, exp.ArraysZip):
-            among = [self._struct(node, "", frame).fields]
-        elif isinstance(node, _AMONG):
-            direct = (part for part, how in parts if how in labels.DIRECT_HOWS)
-            among = [self._fields_of(p, frame) for p in direct if not isinstance(p, _NO_STRUCTS)]
-        else:
-            among = [self._fields_of(node.this, frame)]
-        fields = _by_place([members or {} for members in among])
-        if isinstance(node, exp.Cast):
-            names = [name.lower() for name in self._field_names(node.to)]
-            fields = dict(zip(names, fields.values(), strict=False)) if names else {}
-        if not fields or len(fields) != len(among[0] or ()):
-            return None
-        how = labels.TRANSFORMATION if isinstance(node, _REMAKING) else labels.IDENTITY
-        how = labels.AGGREGATION if is_aggregate(node) else how
-        deciding = {
-            flow
-            for part, decision in parts
-            if decision not in labels.DIRECT_HOWS
-            for flow in self.flows(part, frame, decision)
-        }
-        made: dict[str, ColumnValue] = {}
-        for key, value in fields.items():
-            made[key] = replace(value, flows=stepped(value.flows, how) | deciding)
-            if isinstance(node, _COMPARING):
-                deciding |= {(leaf, labels.CONDITIONAL) for leaf, _ in value.flows}
-        return made
-
-    def _fields_of_name(
-        self, node: exp.Column, frame: SelectScope
-    ) -> Mapping[str, ColumnValue] | None:
-        """Those of a column, or of the rows of the table that has this name."""
-        if isinstance(node.this, exp.Star):
-            return None
-        if node.table or not self._is_source(node, frame):
+        if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
             return self.column(node, frame).fields
-        row = next(self._answering((self.names.identifier(node.this),), frame)).relation
-        return None if row.is_open else {value.name.lower(): value for value in row.values}
+        return self._picked(node, frame) if isinstance(node, _WITH_FIELDS) else None
 
     def _field_names(self, data_type: exp.DataType) -> Sequence[str]:
         """The names of the fields of a struct type, or of an array of such; () for other types."""
@@ -730,38 +776,42 @@ class QueryReader(NameReader):
     ) -> Sequence[ColumnValue]:
         """``* ILIKE 'x%' EXCEPT (a) REPLACE (b + 1 AS b) RENAME (c AS d)``."""
         if (pattern := star.args.get("ilike")) is not None:
-            fits = self._pattern(_of_like(as_written(pattern)), whole=True)
-            values = _fitting(values, fits)
-        named = self.names.identifier
-        left_out = {named(item).lower() for item in star.args.get("except_") or ()}
-        replaced = {named(item.args["alias"]): item.this for item in star.args.get("replace") or ()}
+            words = as_written(pattern)
+            values = [
+                replace(value, stars=()) if value.tables else value
+                for value in values
+                if value.tables or _is_like(value.name, words)
+            ]
+        left_out = {self.names.identifier(item).lower() for item in star.args.get("except_") or ()}
+        replaced = {
+            self.names.identifier(item.args["alias"]).lower(): item.this
+            for item in star.args.get("replace") or ()
+        }
         renamed = {
-            named(item.this): named(item.args["alias"]) for item in star.args.get("rename") or ()
+            self.names.identifier(item.this).lower(): self.names.identifier(item.args["alias"])
+            for item in star.args.get("rename") or ()
         }
         if not (left_out or replaced or renamed):
             return values
-        gone = {*left_out, *map(str.lower, (*replaced, *renamed))}
+        gone = {*left_out, *replaced, *renamed}
         kept = [value.without(gone) for value in values if value.name.lower() not in left_out]
         if replaced or renamed:
             kept = [value.scattered() for value in kept]
-        others = {name.lower(): node for name, node in replaced.items()}
-        names = {name.lower(): other for name, other in renamed.items()}
         made = [
-            (self.value(others[key], value.name, frame) if key in others else value).named(
-                names.get(key, value.name)
-            )
+            (
+                self.value(replaced[value.name.lower()], value.name, frame)
+                if value.name.lower() in replaced
+                else value
+            ).named(renamed.get(value.name.lower(), value.name))
             for value in kept
-            for key in [value.name.lower()]
         ]
         known = {value.name.lower() for value in values}
         added = [
-            self.value(node, name, frame)
-            for name, node in replaced.items()
-            if name.lower() not in known
+            self.value(node, name, frame) for name, node in replaced.items() if name not in known
         ]
         opens = [value for value in values if value.tables]
         for name, other in renamed.items():
-            if name.lower() not in known and len(opens) == 1 and len(opens[0].stars) == 1:
+            if name not in known and len(opens) == 1 and len(opens[0].stars) == 1:
                 flow = ((opens[0].stars[0].table, name), labels.IDENTITY)
                 added.append(ColumnValue(other, frozenset({flow})))
         return [*made, *added]
@@ -799,9 +849,6 @@ class QueryReader(NameReader):
         self, node: exp.Expr, frame: SelectScope, columns: list[str]
     ) -> SqlRelation | None:
         """None where the item is a bracket around others, which are sources themselves."""
-        if isinstance(node, exp.Table) and node.args.get("ordinality") and columns:
-            made = self._table(node, frame).renamed(columns)
-            return SqlRelation([*made.values[:-1], ColumnValue(columns[-1])])  # a number of rows
         if isinstance(node, exp.Table):
             return self._table(node, frame).renamed(columns)
         if isinstance(node, exp.Lateral):
@@ -835,7 +882,8 @@ class QueryReader(NameReader):
         if isinstance(node.this, exp.SemanticView):
             node = node.this.this
         last = node.this.expression if isinstance(node.this, exp.Dot) else node.this
-        if isinstance(last, exp.Func):
+        is_name = isinstance(last, exp.DynamicIdentifier) and last.this.is_string
+        if isinstance(last, exp.Func) and not is_name:
             return self._function(node, frame)
         parts = self.names.parts(node)
         if len(parts) == 1:
@@ -933,7 +981,7 @@ class QueryReader(NameReader):
         inside = SelectScope(frame.parent, frame.commons, [source])
         fields = [item for item in pivot.args.get("fields") or () if isinstance(item, exp.In)]
         if pivot.args.get("unpivot"):
-            return self._unpivoted(relation, pivot.expressions, fields, inside)
+            return self._unpivoted(relation, pivot, fields, inside)
         deciding = {
             (leaf, labels.CONDITIONAL)
             for item in fields
@@ -964,7 +1012,7 @@ class QueryReader(NameReader):
     def _unpivoted(
         self,
         relation: SqlRelation,
-        measures: Sequence[exp.Expr],
+        pivot: exp.Pivot,
         fields: Sequence[exp.In],
         inside: SelectScope,
     ) -> SqlRelation:
@@ -975,7 +1023,7 @@ class QueryReader(NameReader):
         made = [ColumnValue(self.names.identifier(item.this)) for item in fields]
         names = [
             name
-            for item in measures
+            for item in pivot.expressions
             for name in (item.expressions if isinstance(item, exp.Tuple) else [item.unnest()])
         ]
         for place, name in enumerate(names):
@@ -994,9 +1042,12 @@ class QueryReader(NameReader):
             self.gap(UNSUPPORTED, "PIVOT: its columns are in the data")
             return self._result(frame, ())
         into = node.args["into"]
-        fields = [exp.In(this=into.this, expressions=node.expressions)]
-        rows = SqlRelation(self._all(frame, None))
-        return self._result(frame, self._unpivoted(rows, into.expressions, fields, frame).values)
+        listed = [self.column(column, frame) for column in node.expressions]
+        used = {value.name.lower() for value in listed}
+        kept = [v for v in self._all(frame, None) if v.name.lower() not in used]
+        flows = frozenset(flow for value in listed for flow in value.flows)
+        measures = [ColumnValue(self.names.identifier(c.this), flows) for c in into.expressions]
+        return self._result(frame, [*kept, ColumnValue(into.this.name), *measures])
 
     # --- joins -----------------------------------------------------------------------------------
 
@@ -1142,7 +1193,8 @@ class QueryReader(NameReader):
                 return self._fields(made, tuple(reversed(names)))
             inner = inner.this
         is_row = isinstance(inner, exp.Paren)
-        inner = without_brackets(inner)
+        while isinstance(inner, exp.Paren):
+            inner = inner.this
         if (
             is_row
             and isinstance(inner, exp.Column)
@@ -1242,25 +1294,31 @@ def _columns_in(node: exp.Expr) -> exp.Columns | None:
     return None
 
 
-def _fitting(values: Sequence[ColumnValue], fits: Callable[[str], bool]) -> Sequence[ColumnValue]:
-    """Those of such names; nobody knows which of the columns behind a ``*``."""
-    return [
-        replace(value, stars=()) if value.tables else value
-        for value in values
-        if value.tables or fits(value.name)
-    ]
-
-
-def _of_like(pattern: str) -> str:
-    """``order%`` of LIKE as a regular expression."""
-    wild = {"%": ".*", "_": "."}
-    return "(?s)" + "".join(wild.get(sign) or re.escape(sign) for sign in pattern)
-
-
 def _is_star(node: exp.Expr) -> bool:
     return isinstance(node, exp.Star) or (
         isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
     )
+
+
+def _is_like(name: str, pattern: str) -> bool:
+    """``ORDER_ID`` of ``order%``. Goes back to the last % alone: at most len(name) times its
+    pattern.
+    """
+    name, pattern = name.lower(), pattern.lower()
+    at = place = 0
+    after, tried = -1, 0  # behind the last %, and the end of what it stands for
+    while at < len(name):
+        if pattern[place : place + 1] == "%":
+            after, tried = place + 1, at
+            place = after
+        elif pattern[place : place + 1] in {"_", name[at]}:
+            at, place = at + 1, place + 1
+        elif after >= 0:
+            tried += 1
+            at, place = tried, after
+        else:
+            return False
+    return not pattern[place:].strip("%")
 
 
 # --- the parts of a query ------------------------------------------------------------------------
@@ -1296,17 +1354,31 @@ def _united_stars(left: ColumnValue, right: ColumnValue) -> tuple[Star, ...]:
     return tuple(dict.fromkeys((*left.stars, *more)))
 
 
-def _by_place(among: Sequence[Mapping[str, ColumnValue]]) -> Mapping[str, ColumnValue]:
-    """The fields of ``greatest(struct(a, b), struct(c, d))`` by their places, under the names of
-    the first: of b b and d; {} where not all are structs of the same number of fields.
-    """
-    if not among or any(len(fields) != len(among[0]) for fields in among):
-        return {}
-    places = zip(among[0].items(), *(fields.values() for fields in among[1:]), strict=True)
-    return {
-        key: replace(value, flows=value.flows.union(*(other.flows for other in more)))
-        for (key, value), *more in places
-    }
+def _choices(node: exp.Expr) -> tuple[list[exp.Expr], list[exp.Expr]]:
+    """The values among which one of ``_AMONG`` chooses, and what decides."""
+    named = node.args
+    if isinstance(node, exp.Case):
+        branches = named["ifs"]
+        values = [*(branch.args.get("true") for branch in branches), named.get("default")]
+        conditions = [node.this, *(branch.this for branch in branches)]
+    elif isinstance(node, exp.If | exp.Nvl2):
+        values, conditions = [named.get("true"), named.get("false")], [node.this]
+    elif isinstance(node, exp.Nullif):
+        values, conditions = [node.this], [node.expression]
+    elif isinstance(node, exp.Lag | exp.Lead):
+        values, conditions = [node.this, named.get("default")], []
+    else:
+        values, conditions = [node.this, *node.expressions], []
+    chosen, deciding = ([each for each in some if each] for some in (values, conditions))
+    return chosen, deciding
+
+
+def _window_parts(node: exp.Expr) -> list[exp.Expr]:
+    """What decides over which rows a function goes; [] where it has no window."""
+    if not isinstance(node, exp.Window):
+        return []
+    order = node.args.get("order")
+    return [*(node.args.get("partition_by") or ()), *([order] if order is not None else ())]
 
 
 def _function_name(node: exp.Expr, dialect: str) -> str:

@@ -37,9 +37,21 @@ _ROWS_AS_VALUES: Final = frozenset({"postgres", "bigquery", "duckdb"})
 
 #: Names that are session values, not columns, in one database or another.
 _NO_COLUMNS: Final = frozenset(
-    {"rownum", "rowid", "level", "sysdate", "systimestamp", "user", "current_user", "getdate",
-     "$action", "_partitiontime", "_partitiondate", "_table_suffix"}
-)  # fmt: skip
+    {
+        "rownum",
+        "rowid",
+        "level",
+        "sysdate",
+        "systimestamp",
+        "user",
+        "current_user",
+        "getdate",
+        "$action",
+        "_partitiontime",
+        "_partitiondate",
+        "_table_suffix",
+    }
+)
 
 UNRESOLVED: Final = "unresolved-column"
 STAR: Final = "unknown-columns"
@@ -82,7 +94,7 @@ class SelectScope:
     shared: dict[str, ColumnValue] = field(default_factory=dict)  # columns of USING and NATURAL
     aliases: dict[str, ColumnValue] = field(default_factory=dict)
     windows: dict[str, exp.Expr] = field(default_factory=dict)
-    variables: dict[str, FromItem] = field(default_factory=dict)  # MATCH_RECOGNIZE's, EXCLUDED
+    variables: dict[str, FromItem] = field(default_factory=dict)  # rows of MATCH_RECOGNIZE
     selected: bool = False  # in HAVING and QUALIFY an alias comes before an unknown column
     influences: Influences = field(default_factory=Influences)
     places: dict[str, list[int]] = field(default_factory=dict)  # of sources, by their last names

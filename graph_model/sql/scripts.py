@@ -4,10 +4,8 @@
     => INSERT INTO t SELECT a FROM s
 
 Statements end at a semicolon; T-SQL needs none, so there a statement also ends where a word begins
-the next one. Conditions of IF and WHILE are left out: no table is written there. What a variable
-gets is a query: ``v := (SELECT a FROM s)`` and ``SELECT @v = a FROM s`` are ``SELECT a INTO v FROM
-s``, of which ``SELECT a FROM s`` is a piece. What is put together as text when it runs is a piece
-of its own: nobody can read it.
+the next one. Conditions of IF and WHILE and assignments of variables are left out: no table is
+written there. What is put together as text when it runs is a piece of its own: nobody can read it.
 """
 
 from __future__ import annotations
@@ -24,14 +22,13 @@ from sqlglot import Token, TokenType
 
 from graph_model.sql.holdings import NOTHING, HeldRow, Holdings
 from graph_model.sql.names import OF_MYSQL, OF_POSTGRES, OF_TSQL
-from graph_model.sql.tokens import closing, keyword, keywords, tokenize
+from graph_model.sql.tokens import keyword, tokenize
 
 
 class PieceKind(Enum):
     """What a piece of a script is."""
 
     STATEMENT = "statement"
-    VALUE = "value"  # a query of no table, whose value a variable gets
     DYNAMIC = "dynamic"  # EXECUTE of a text
     CALL = "call"  # of a procedure that is not here
     BEGIN = "begin"  # of a transaction
@@ -44,8 +41,8 @@ class ScriptPiece(NamedTuple):
 
     ``variables`` are the folded names of parameters and variables of the procedure around it,
     which grow with the script: they are this piece's until the next is drawn; so is ``held``, what
-    loops, FETCH, SELECT INTO and assignments put into variables. ``query`` is the number of a query
-    whose rows variables hold, 0 for another statement.
+    loops, FETCH and SELECT INTO put into variables. ``query`` is the number of a query whose rows
+    variables hold, 0 for another statement.
     """
 
     kind: PieceKind
@@ -143,6 +140,7 @@ _GIVEN_BACK: Final = frozenset({"OUTPUT", "OUT"})
 _MAKING: Final = frozenset(
     {"CREATE", "ALTER", "DROP", "TRUNCATE", "USE", "COPY", "UNLOAD", ";", *_SUBPROGRAMS}
 )
+_COMPARING: Final = frozenset({"<=", ">=", "!=", "=="})
 _BEFORE_CONDITIONS: Final = frozenset({"WHERE", "AND", "OR", "ON", "NOT", "WHEN", "(", "HAVING"})
 #: Variables that a routine has without declaring them.
 _OF_ROUTINES: Final[Mapping[str, None]] = dict.fromkeys(
@@ -180,12 +178,7 @@ _CURSOR_OPTIONS: Final = frozenset(
      "READ_ONLY", "SCROLL_LOCKS", "OPTIMISTIC", "TYPE_WARNING"}
 )  # fmt: skip
 _INTO: Final = frozenset({"INTO", "BULK COLLECT INTO"})
-#: SELECT … INTO makes a table there; elsewhere, and where it has several names, it sets variables.
-_INTO_TABLES: Final = OF_TSQL | OF_POSTGRES
-_WITH_VARIABLES_FIRST: Final = frozenset({"postgres", "redshift"})  # SELECT INTO n count(*) FROM t
-_SIGNS: Final = frozenset({":=", "=", "DEFAULT"})
-_OPERATORS: Final = frozenset("+-*/%&|^")
-_OPENING: Final = frozenset({".", "(", "["})
+_BEFORE_VARIABLES: Final = frozenset({"strict", ":", "@"})
 
 Variables = ChainMap[str, None]
 """Folded names: those of a body in quotes, then those around it."""
@@ -202,7 +195,6 @@ class _Splitter:
         self._variables = variables
         self._inside = inside  # a procedure's body: EXECUTE is dynamic, BEGIN a block
         self._loose = dialect in OF_TSQL
-        self._session_sign = "@" if dialect == "snowflake" else ""  # SET a = 1 is read as $a
         self._making = {"CREATE", "ALTER"} if self._loose else {"CREATE"}
         self._place = 0
         self._blocks = 0
@@ -267,88 +259,98 @@ class _Splitter:
             self._to_end()
         elif word == "CREATE" and kind in _RUN_LATER:  # CREATE TASK x … AS INSERT INTO …
             self._past({"AS"})
-        elif self._word(3 if self._word(1) == "." else 1) in {":=", "="}:
-            start = self._place
-            self._to_end()
-            yield from self._values(start)
-        elif word in _WITHOUT or self._is_label():
+        elif word in _WITHOUT or self._word(1) == ":=" or self._is_label():
             self._to_end()
         else:
             yield from self._statement()
 
     def _assigned(self, start: int) -> None:
-        """What a statement that is no query may fill: ``FETCH c INTO r`` with a row of its cursor;
-        of what a call that names a variable leaves in it, nobody can tell what it is.
+        """What a statement that was read fills: ``FETCH c INTO r`` with a row of its cursor,
+        ``r := 1`` with nothing; of what else may fill a variable, nobody can tell what it is.
         """
         tokens = self._tokens[start : self._place]
         words = [token.text.upper() for token in tokens]
-        is_value = {":=", "="} & {*words[1:2], *(words[3:4] if words[1:2] == ["."] else ())}
-        first = "SET" if is_value else "".join(words[:1])
-        if first == "FETCH" and (into := _into(tokens)) is not None:
-            cursor = self._held.get(f"cursor {words[into.place - 1].lower()}")
-            self._hold(into.names, cursor.query if cursor is not None and into.whole else 0)
-        elif first in {"EXEC", "EXECUTE"} and self._loose and not _GIVEN_BACK & set(words):
-            self._forget(_assigned_within(tokens[:5]))
-        elif first in _FILLING or not (
-            first in _READINGS or first in _WITHOUT or first in _MAKING or first in _QUERYING
-        ):
+        first = words[0] if words else ""
+        if first == "FETCH":
+            place = self._into(start) - start
+            cursor = self._held.get(f"cursor {words[place - 1].lower()}")
+            self._hold(self._filled(start), cursor.query if cursor is not None else 0)
+        elif first in _FILLING:
+            if first in {"EXEC", "EXECUTE"} and self._loose and not _GIVEN_BACK & set(words):
+                self._forget(self._assigned_by(tokens[:4]))
+            else:
+                self._forget(_mentioned(tokens))
+        elif first in {"SET", "LET"} or words[1:2] in ([":="], ["="]):
+            names = self._assigned_by(tokens)
+            constant = len(names) == 1 and _is_constant(tokens[words.index(_sign(words)) + 1 :])
+            bracketed = "(" in words[1:3]  # SET VAR (a, b) = …
+            for name in _mentioned(tokens) if bracketed else names:
+                self._held.fill(name, NOTHING if constant and not bracketed else None)
+        elif first in _MAIN or first in {"WITH", "DECLARE"}:
+            self._forget(self._assigned_by(tokens))
+            if first == "DECLARE" and self._loose and "CURSOR" not in words:  # anew behind GO
+                self._forget(n for n in _mentioned(tokens) if n.startswith("@") and n in self._held)
+            if "RETURNING" in words:
+                self._forget(self._filled(start + words.index("RETURNING")))
+        elif first not in _READINGS and first not in _WITHOUT and first not in _MAKING:
             self._forget(_mentioned(tokens))
 
     def _forget(self, names: Iterable[str]) -> None:
         for name in names:
-            if self._is_variable(name):
+            if name in self._held or name in self._variables or name.startswith("@"):
                 self._held.fill(name, None)
 
-    def _is_variable(self, name: str) -> bool:
-        return name in self._held or name in self._variables or name.startswith("@")
+    def _assigned_by(self, tokens: Sequence[Token]) -> list[str]:
+        """``SELECT @a = b, @c += d``, ``v := 3``, ``SET v = 0, r.a = 1`` => @a, @c, v, r."""
+        names: list[str] = []
+        sets = keyword(tokens[0]) == "SET" if tokens else False
+        for at, token in enumerate(tokens):
+            if not token.text.endswith("=") or token.text in _COMPARING or not at:
+                continue
+            start = at - 1
+            while start > 1 and (tokens[start - 1].text == "." or tokens[start - 1].text == "]"):
+                start -= 2
+            variable = start > 0 and tokens[start - 1].text == "@"
+            before = keyword(tokens[start - 1 - variable]) if start > variable else ""
+            plain = token.text == ":=" or at == 1 or sets
+            if plain or (variable and before not in _BEFORE_CONDITIONS):
+                names.append("@" * variable + tokens[start].text.lower())
+        return names
 
-    def _values(self, start: int, sign: str = "") -> Iterator[ScriptPiece]:
-        """``a int := (SELECT …), @b = 3``: what variables get, whose names have a ``sign``."""
-        for part in _listed(self._tokens[start : self._place]):
-            signs = (p for p, token in enumerate(part) if token.text.upper() in _SIGNS)
-            place = next(signs, len(part))
-            target, value = part[:place], part[place + 1 :]
-            if target and target[-1].text in _OPERATORS:  # SET @a += 1
-                value = [*target, *value]
-            if target:
-                yield from self._given(target, value, sign)
+    def _filled(self, start: int) -> list[str]:
+        """The variables behind INTO: ``INTO STRICT a, :b, @c`` => a, b, @c. Of ``INTO r.a, b``
+        nobody can tell what r and b hold: they are forgotten, and no names are given.
+        """
+        names: list[str] = []
+        prefix, expected = "", True
+        for token in self._tokens[self._into(start) + 1 : self._place]:
+            word = token.text.lower()
+            if word in _BEFORE_VARIABLES:
+                prefix = word.removeprefix(":").removeprefix("strict")
+            elif word == ",":
+                expected = True
+            elif expected:
+                names.append(prefix + word)
+                prefix, expected = "", False
+            elif word in {".", "[", "("}:
+                tokens = self._tokens[self._into(start) + 1 : self._place]
+                self._forget(_mentioned(tokens))
+                return []
+            else:
+                break
+        return names
 
-    def _given(
-        self, target: Sequence[Token], value: Sequence[Token], sign: str
-    ) -> Iterator[ScriptPiece]:
-        """What one variable gets, or those of ``(a, b) = (SELECT x, y …)``."""
-        words, several = keywords(value), target[0].text == "("
-        named = [t.text.lower() for t in target[1:-1:2]] if several else [_variable(target, 0)]
-        names = [sign + name for name in named] or [""]  # nothing in the brackets
-        behind = target[1 + (target[0].text == "@") :]
-        if "RESULTSET" in keywords(behind) or f"cursor {names[0]}" in self._held:
-            names = [f"cursor {names[0]}"]
-        whole = several or not behind or behind[0].text not in _OPENING  # r.a, l(1), l[1]
-        reads = "SELECT" in words
-        if not whole:
-            self._forget(_mentioned(target))
-        known = whole and (reads or all(map(self._is_variable, names)))
-        if "EXECUTE" in words or not (known or reads) or _is_constant(value):
-            self._hold(names if known else (), 0, NOTHING if _is_constant(value) else None)
-            if "EXECUTE" in words:  # rs := (EXECUTE IMMEDIATE …)
-                yield ScriptPiece(PieceKind.DYNAMIC, value, self._text)
-            return
-        bracketed = words[:1] == ["("] and closing(value, 0) == len(value) - 1
-        if bracketed and (several or words[1] in {"SELECT", "WITH"}):
-            value, words = value[1:-1], words[1:-1]
-        if words[:1] not in (["SELECT"], ["WITH"]):
-            value = [*tokenize("SELECT", self._dialect), *value]
-        number = next(self._numbers)
-        kind = PieceKind.STATEMENT if reads else PieceKind.VALUE
-        yield ScriptPiece(kind, value, self._text, self._variables, self._held, number)
-        self._hold(names if whole else (), number)
+    def _into(self, start: int) -> int:
+        """The place of ``INTO`` or ``BULK COLLECT INTO``; the end where there is none."""
+        words = (self._word(at - self._place) for at in range(start, self._place))
+        return next((at for at, w in enumerate(words, start) if w in _INTO), self._place)
 
-    def _hold(self, names: Sequence[str], query: int, otherwise: HeldRow | None = None) -> None:
+    def _hold(self, names: Sequence[str], query: int) -> None:
         """The variables hold the row of a query, each its value where they are several; of query 0
-        nothing is known, or what they hold ``otherwise``.
+        nothing is known.
         """
         for place, name in enumerate(names):
-            row = HeldRow(query, place if len(names) > 1 else None) if query else otherwise
+            row = HeldRow(query, place if len(names) > 1 else None) if query else None
             self._held.fill(name, row)
 
     def _label(self) -> int:
@@ -365,38 +367,11 @@ class _Splitter:
         start = self._place
         self._to_end()
         piece = self._piece(PieceKind.STATEMENT, start)
-        names, tokens = self._without_variables(piece.tokens)
-        known = bool(names) and all(map(self._is_variable, names))
+        names = self._filled(start) if keyword(piece.tokens[0]) in {"SELECT", "WITH"} else []
+        known = bool(names) and all(n.startswith("@") or n in self._variables for n in names)
         query = next(self._numbers) if known else 0
-        if known and names[0].startswith("@") and "FROM" not in keywords(tokens):
-            piece = piece._replace(kind=PieceKind.VALUE)
-        yield piece._replace(tokens=tokens, query=query)
-        self._forget(_assigned_within(tokens))
-        words = keywords(tokens)
-        if "RETURNING" in words and (into := _into(tokens[words.index("RETURNING") :])):
-            self._forget(into.names)
-        constant = query and _is_constant(tokens[1:])
-        self._hold(names, 0 if constant else query, NOTHING if constant else None)
-
-    def _without_variables(self, tokens: Sequence[Token]) -> tuple[Sequence[str], Sequence[Token]]:
-        """``SELECT a, b INTO v, w FROM t``, ``SELECT @v = a, @w = b FROM t`` => v and w, and
-        ``SELECT a, b FROM t``. Of fields (``INTO r.a``) nobody can tell what r holds.
-        """
-        begins = keyword(tokens[0]) in {"SELECT", "WITH"}
-        if not begins or next((word for word in _outside(tokens) if word in _MAIN), "") != "SELECT":
-            return (), tokens
-        if self._loose and (assigned := _assigned_columns(tokens))[0]:
-            return assigned
-        into = _into(tokens)
-        if into is None or into.names[:1] in (["outfile"], ["dumpfile"]):
-            return (), tokens
-        first = into.place == 1 and self._dialect in _WITH_VARIABLES_FIRST
-        alone = len(into.names) == 1 and not into.strict and not first
-        if alone and self._dialect in _INTO_TABLES and not self._is_variable(into.names[0]):
-            return (), tokens
-        if not into.whole:
-            self._forget(into.names)
-        return into.names if into.whole else (), [*tokens[: into.place], *tokens[into.end :]]
+        yield piece._replace(query=query)
+        self._hold(names, query)
 
     def _to_end(self) -> None:
         """To the semicolon, or in T-SQL to the word that begins the next statement."""
@@ -594,32 +569,28 @@ class _Splitter:
             self._to_end()
             if "TABLE" in map(keyword, self._tokens[start : start + 4]):
                 yield self._piece(PieceKind.STATEMENT, start)
-                return
-            yield from self._values(start + 1)
             return
         if self._dialect in _DECLARING_INSIDE:
-            start = self._place + 1
+            self._variables[self._name(1)] = None
             self._to_end()
-            named = (_variable(part, 0) for part in _listed(self._tokens[start : self._place]))
-            self._variables.update(dict.fromkeys(named))
-            yield from self._values(start)
             return
         self._place += 1
         yield from self._declared()
 
     def _declared(self) -> Iterator[ScriptPiece]:
         """The head of a block: names, each with a type, up to BEGIN. A cursor reads its query."""
+        named: set[str] = set()
         while not self._ends() and self._word() not in {"BEGIN", *_SUBPROGRAMS}:
             words = [self._word(), self._word(1), self._word(2), self._word(3)]
             name = self._name(int(words[0] == "CURSOR"))  # CURSOR c IS SELECT …, c CURSOR FOR …
+            named.add(name)
             self._variables[name] = None
             if "CURSOR" in words and ";" not in words[: words.index("CURSOR")]:
                 self._variables.update(self._parameters() if words[2] == "(" else {})
                 yield from self._cursor(name)
-            start = self._place
             self._to_end()
-            yield from self._values(start)
             self._place += 1
+        self._forget(name for name in sorted(named) if name in self._held)
 
     def _cursor(self, name: str) -> Iterator[ScriptPiece]:
         """``CURSOR c IS SELECT …``, ``DECLARE c CURSOR FOR SELECT …``, ``OPEN c FOR SELECT …``: the
@@ -631,9 +602,6 @@ class _Splitter:
             self._held.fill(f"cursor {name}", HeldRow(number))
             for piece in self._statement():
                 yield piece._replace(query=number)
-        elif (rows := self._held.get(f"cursor {self._name()}")) is not None:
-            self._held.fill(f"cursor {name}", rows)  # LET c CURSOR FOR r, a RESULTSET
-            self._to_end()
 
     def _to_query(self) -> bool:
         """Behind FOR or IS; False where the cursor has no query: ``DECLARE @c CURSOR`` of T-SQL
@@ -655,14 +623,11 @@ class _Splitter:
         return False
 
     def _let(self) -> Iterator[ScriptPiece]:
-        """``LET c CURSOR FOR SELECT …``, ``LET v int := …``."""
-        start = self._place + 1
-        self._variables[self._name(1)] = None
+        """``LET c CURSOR FOR SELECT …``; other variables are left out."""
         if self._word(2) == "CURSOR":
             yield from self._cursor(self._name(1))
         else:
             self._to_end()
-            yield from self._values(start)
 
     def _open(self) -> Iterator[ScriptPiece]:
         """``OPEN c FOR SELECT …``; ``OPEN c`` and ``OPEN c(3)`` are left out."""
@@ -711,7 +676,7 @@ class _Splitter:
             self._to_end()
 
     def _set(self) -> Iterator[ScriptPiece]:
-        """``SET search_path TO …``, ``SET @a = 1, b = (SELECT …)``; other settings are left out."""
+        """``SET search_path TO …`` is read, other settings and variables are not."""
         if self._loose and self._word(4) == "CURSOR":  # SET @c = CURSOR FOR SELECT …
             yield from self._cursor(self._name(2))
             return
@@ -720,9 +685,6 @@ class _Splitter:
         setting = [token.text.upper() for token in self._tokens[start + 1 : start + 2]]
         if setting in (["SEARCH_PATH"], ["SCHEMA"]):
             yield self._piece(PieceKind.STATEMENT, start)
-        else:
-            is_word = setting in (["VAR"], ["VARIABLE"])  # of Databricks
-            yield from self._values(start + 1 + is_word, self._session_sign)
 
     # --- procedures ------------------------------------------------------------------------------
 
@@ -876,94 +838,8 @@ def _mentioned(tokens: Sequence[Token]) -> set[str]:
     return names | at | {f"cursor {name}" for name in names}
 
 
-def _variable(tokens: Sequence[Token], place: int) -> str:
-    """The folded name at a place: @a, b."""
-    return "".join(
-        token.text.lower() for token in tokens[place : place + 2][: 1 + _at(tokens, place)]
-    )
-
-
-def _at(tokens: Sequence[Token], place: int) -> bool:
-    return 0 <= place < len(tokens) and tokens[place].text == "@"
-
-
-def _outside(tokens: Sequence[Token]) -> Iterator[str]:
-    """The keywords outside of brackets and of CASE … END; "" within."""
-    depth = cases = 0
-    for token in tokens:
-        word = keyword(token)
-        depth += (word == "(") - (word == ")")
-        cases += (word == "CASE") - (word == "END" and cases > 0)
-        yield "" if depth or cases else word
-
-
-def _listed(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
-    """``a, f(b, c)`` => a and f(b, c)."""
-    commas = [place for place, word in enumerate(_outside(tokens)) if word == ","]
-    for before, after in pairwise([-1, *commas, len(tokens)]):
-        yield tokens[before + 1 : after]
-
-
-class _Into(NamedTuple):
-    """``INTO STRICT a, :b, @c``: from where to where, and the names; of fields (r.a, l(1)), which
-    are no ``whole`` variables, those of r and l.
-    """
-
-    place: int
-    end: int
-    names: list[str]
-    strict: bool
-    whole: bool
-
-
-def _into(tokens: Sequence[Token]) -> _Into | None:
-    place = next((p for p, word in enumerate(_outside(tokens)) if word in _INTO), None)
-    if place is None:
-        return None
-    names, whole, end = list[str](), True, place + 1
-    strict = keywords(tokens[end : end + 1]) == ["STRICT"]
-    end += strict
-    while end < len(tokens):
-        end += tokens[end].text == ":"
-        names.append(_variable(tokens, end))
-        end += 1 + _at(tokens, end)
-        while end < len(tokens) and tokens[end].text in _OPENING:
-            whole = False
-            end = closing(tokens, end) + 1 if tokens[end].text == "(" else end + 2
-            end += tokens[end - 2].text == "["
-        if end >= len(tokens) or tokens[end].text != ",":
-            break
-        end += 1
-    return _Into(place, end, names, strict, whole)
-
-
-def _assigned_columns(tokens: Sequence[Token]) -> tuple[list[str], list[Token]]:
-    """``SELECT @a = b, @c += d FROM t`` => @a and @c, and ``SELECT b, @c + d FROM t``."""
-    names, kept, place = list[str](), list[Token](), 0
-    for at, word in enumerate(_outside(tokens)):
-        if word == "FROM":
-            break
-        sign = _sign_behind(tokens, at) if at >= place and word == "" and _at(tokens, at) else 0
-        if sign:
-            names.append(_variable(tokens, at))
-            kept += tokens[place : at if sign == at + 2 else sign]
-            place = sign + 1
-    return names, [*kept, *tokens[place:]]
-
-
-def _sign_behind(tokens: Sequence[Token], place: int) -> int:
-    """The place of the ``=`` of ``@a =`` or ``@a +=``; 0 where none is there."""
-    sign = place + 2 + (place + 2 < len(tokens) and tokens[place + 2].text in _OPERATORS)
-    return sign if sign < len(tokens) and tokens[sign].text in {"=", ":="} else 0
-
-
-def _assigned_within(tokens: Sequence[Token]) -> Iterator[str]:
-    """``UPDATE t SET @a = b``, ``SELECT @a := b``, ``EXEC @a = p``, but not ``WHERE @a = b``."""
-    for place in range(1, len(tokens)):
-        sign = _sign_behind(tokens, place) if _at(tokens, place) else 0
-        asks = keyword(tokens[place - 1]) in _BEFORE_CONDITIONS
-        if sign and (tokens[sign].text == ":=" or not asks):
-            yield _variable(tokens, place)
+def _sign(words: Sequence[str]) -> str:
+    return next((word for word in words if word in {":=", "="}), words[-1])
 
 
 def _is_constant(tokens: Sequence[Token]) -> bool:
@@ -989,7 +865,6 @@ _IN_ALTER: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "EXECUTE": lambda before, _: before == "WITH",
 }
 _GRANTING: Final = frozenset({"GRANT", "REVOKE", "DENY"})
-_QUERYING: Final = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH"})
 _MAIN: Final = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"})
 _READINGS: Final = {
     "BEGIN": _Splitter._begin,

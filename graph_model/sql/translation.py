@@ -189,7 +189,7 @@ class _Script:
     # --- pieces ----------------------------------------------------------------------------------
 
     def _piece(self, piece: ScriptPiece) -> None:
-        if piece.kind in {PieceKind.STATEMENT, PieceKind.VALUE}:
+        if piece.kind is PieceKind.STATEMENT:
             self._statement(piece)
         elif piece.kind is PieceKind.BEGIN:
             self._transaction = len(self._statements)
@@ -221,7 +221,7 @@ class _Script:
         words = [token.text for token in piece.tokens]
         if len(words) > 4 and words[1].lower() == "sp_rename" and words[3] == ",":
             old, new = (exp.to_table(w, dialect=self._dialect) for w in (words[2], words[4]))
-            statements = Statements(self._reader(piece), self._temporary)
+            statements = Statements(self._reader(piece), self._temporary, frozenset())
             statements.rename(old, new)
             self._rename(statements.made, [])
             return
@@ -243,23 +243,24 @@ class _Script:
 
     def _statement(self, piece: ScriptPiece) -> None:
         reader = self._reader(piece)
-        steps, words, gap = reader.steps_left, words_of(piece.tokens), None
+        steps = reader.steps_left
         try:
-            if (effect := self._effect(piece, reader)) is not None:
-                if piece.kind is PieceKind.STATEMENT:
-                    self._keep(effect, reader)
-                if piece.kind is PieceKind.STATEMENT or (reader.reads and not reader.gaps):
-                    self._hold(piece, effect, reader)
+            effect = self._effect(piece, reader)
+            if effect is not None:
+                self._keep(effect, reader)
+                self._hold(piece, effect, reader)
         except RecursionError:
-            gap = SqlGap(NESTED, "it nests too deeply to be read")
+            self._unread(words_of(piece.tokens), SqlGap(NESTED, "it nests too deeply to be read"))
         except StatementTooLarge:
-            gap = SqlGap(LARGE, "its columns are too many to be read")
+            self._unread(
+                words_of(piece.tokens), SqlGap(LARGE, "its columns are too many to be read")
+            )
         except DynamicName as name:
-            words, gap = words_of(name.tokens), SqlGap(DYNAMIC, _NAMED_LATER)
+            self._unread(words_of(name.tokens), SqlGap(DYNAMIC, _NAMED_LATER))
         except Exception as error:  # hostile text may raise any error in a parser
-            gap = SqlGap(UNREADABLE, _TEMPLATE if _is_template(words) else _reason(error))
-        if gap is not None and piece.kind is PieceKind.STATEMENT:
-            self._unread(words, gap)
+            words = words_of(piece.tokens)
+            detail = _TEMPLATE if _is_template(words) else _reason(error)
+            self._unread(words, SqlGap(UNREADABLE, detail))
         self._steps_left -= steps - reader.steps_left
 
     def _hold(self, piece: ScriptPiece, effect: StatementEffect, reader: QueryReader) -> None:
@@ -276,7 +277,7 @@ class _Script:
 
     def _effect(self, piece: ScriptPiece, reader: QueryReader) -> StatementEffect | None:
         """None for a statement without a meaning of its own (an empty one)."""
-        statements = Statements(reader, self._temporary)
+        statements = Statements(reader, self._temporary, piece.variables)
         first = piece.tokens[0].text.upper()
         special = _SPECIAL.get(first)
         if (

@@ -362,18 +362,13 @@ def is_aggregate(node: exp.Expr) -> bool:
     return isinstance(node, exp.Anonymous) and str(node.this).lower() in AGGREGATES
 
 
-def without_brackets(node: exp.Expr) -> exp.Expr:
-    """``((a))`` => a; a query keeps its own."""
-    while isinstance(node, exp.Paren):
-        node = node.this
-    return node
-
-
 def conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
     """``a AND (b AND c)`` => a, b, c."""
     stack = [condition]
     while stack:
-        node = without_brackets(stack.pop())
+        node = stack.pop()
+        while isinstance(node, exp.Paren):
+            node = node.this
         if isinstance(node, exp.And):
             stack.extend((node.expression, node.this))
         else:

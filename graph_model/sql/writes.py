@@ -10,7 +10,7 @@ the reads only where the statement names it as a source, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
@@ -84,10 +84,13 @@ class StatementEffect:
 class Statements:
     """Reads statements with the reader of their queries."""
 
-    def __init__(self, reader: QueryReader, temporary: dict[str, Temporary]) -> None:
+    def __init__(
+        self, reader: QueryReader, temporary: dict[str, Temporary], variables: Collection[str]
+    ) -> None:
         self._reader = reader
         self._names: SqlNames = reader.names
         self._temporary = temporary
+        self._variables = variables
         self.made = StatementEffect()
 
     def gap(self, code: str, detail: str) -> None:
@@ -171,7 +174,7 @@ class Statements:
         into = first.args.get("into")
         values = self._taken(relation)
         table = into.this if into is not None else None
-        if not isinstance(table, exp.Table):
+        if not isinstance(table, exp.Table) or table.name.lower() in self._variables:
             self.made.writes.append(TableWrite(None, values))
             return
         temporary = (into is not None and bool(into.args.get("temporary"))) or is_hash(table)
@@ -431,7 +434,7 @@ class Statements:
         given = SqlRelation(inserted)
         excluded = tuple(self._names.identifier(word) for word in ("excluded", "new"))
         frame = SelectScope(None, commons, [self._source(table, named)])
-        frame.variables = {name.lower(): FromItem((name,), given) for name in excluded}
+        frame.sources += [FromItem((name,), given) for name in excluded]
         frame.shared = {value.name.lower(): value for value in self._relation(table).values}
         body = node.expression
         if isinstance(body, exp.Values) and (alias := body.args.get("alias")):
@@ -481,16 +484,16 @@ class Statements:
         return FromItem(self._names.parts(named), self._relation(table))
 
     def _changed(
-        self, node: exp.Expr, named: exp.Table, beside: Sequence[exp.Expr], commons: Commons
+        self, node: exp.Expr, named: exp.Table, commons: Commons
     ) -> tuple[str, SelectScope, dict[str, str]]:
-        """The changed table, the frame of the statement, and the tables by alias, of which some are
-        ``beside`` the changed one.
+        """The changed table, the frame of the statement, and the tables by alias.
 
         T-SQL names the alias of a table in FROM, MySQL joins other tables to the changed one.
         """
         inside = [
             table
-            for part in beside
+            for key in ("from_", "using")
+            for part in _listed_nodes(node.args.get(key))
             for table in part.dfs(prune=lambda inner: isinstance(inner, exp.Select))
             if isinstance(table, exp.Table)
         ]
@@ -513,7 +516,7 @@ class Statements:
             self._reader.add(named, frame)
         elif behind is None:
             frame.sources.append(self._source(target, named))
-        for part in beside:
+        for part in _listed_nodes(node.args.get("from_")) + _listed_nodes(node.args.get("using")):
             self._reader.add(part.this if isinstance(part, exp.From) else part, frame)
         if stored is not named:
             self._unread_target(node, target, (named, changed, stored))
@@ -549,7 +552,7 @@ class Statements:
         if not isinstance(named, exp.Table):
             self._update_query(node, commons)
             return
-        target, frame, aliases = self._changed(node, named, _beside(node), commons)
+        target, frame, aliases = self._changed(node, named, commons)
         self._filter(node, frame)
         tables: dict[str, list[exp.EQ]] = {target: []}
         for item in node.expressions:
@@ -621,11 +624,11 @@ class Statements:
     def _set(
         self, columns: Sequence[exp.Expr], right: exp.Expr, frame: SelectScope
     ) -> Iterator[ColumnValue]:
-        """``a = x``, ``(a, b) = (x, y)``, ``(a, b) = ROW (x, y)``, ``(a, b) = (SELECT x, y …)``."""
+        """``a = x``, ``(a, b) = (x, y)``, ``(a, b) = (SELECT x, y …)``."""
         names = [self._names.identifier(_last(column)) for column in columns]
         if len(names) == 1:
             yield self._reader.value(right, names[0], frame)
-        elif isinstance(right, exp.Tuple) or right.name.upper() == "ROW":
+        elif isinstance(right, exp.Tuple):
             for name, part in zip(names, right.expressions, strict=False):
                 yield self._reader.value(part, name, frame)
         else:
@@ -643,12 +646,25 @@ class Statements:
         if not isinstance(named, exp.Table):
             self._reader.gap(UNSUPPORTED, "DELETE from a query")
             return
-        first, *others = node.args.get("tables") or [named]  # DELETE a, b FROM t a JOIN …
-        beside = _beside(node) if first is named else [named]
-        target, frame, aliases = self._changed(node, first, beside, commons)
+        first = (node.args.get("tables") or [None])[0]
+        others: list[str] = []
+        if isinstance(first, exp.Table):  # DELETE a FROM t a JOIN …
+            frame = SelectScope(None, commons)
+            self._reader.add(named, frame)
+            inside = [named, *named.find_all(exp.Table)]
+            name = first.name.lower()
+            behind = next((t for t in inside if t.alias_or_name.lower() == name), first)
+            stored = self._stored(behind, commons)
+            target = self._name(stored)
+            self._unread_target(node, target, (first, behind, stored))
+            self.made.influences.inner.append(frame.influences)
+            by_alias = {table.alias_or_name.lower(): self._name(table) for table in inside}
+            more = [table.name.lower() for table in node.args["tables"][1:]]
+            others = [by_alias[name] for name in more if name in by_alias]
+        else:
+            target, frame, _ = self._changed(node, named, commons)
         self._filter(node, frame)
-        more = [table.name.lower() for table in others]
-        for table in dict.fromkeys((target, *(aliases[name] for name in more if name in aliases))):
+        for table in dict.fromkeys((target, *others)):
             self._write(table, ())
         self._output(node, target, named, frame.sources)
 
@@ -877,10 +893,9 @@ def _members(node: exp.Expr | None) -> Sequence[exp.Expr]:
     return [node.this] if isinstance(node, exp.Paren) else []
 
 
-def _beside(node: exp.Expr) -> list[exp.Expr]:
-    """The tables of FROM and USING."""
-    listed = (node.args.get(key) or [] for key in ("from_", "using"))
-    return [item for some in listed for item in (some if isinstance(some, list) else [some])]
+def _listed_nodes(value: object) -> list[exp.Expr]:
+    listed = value if isinstance(value, list) else [value]
+    return [item for item in listed if isinstance(item, exp.Expr)]
 
 
 def _as_source(node: exp.Expr) -> exp.Expr:

@@ -86,25 +86,6 @@ def test_brackets_of_identifiers_are_matched_in_one_pass(monkeypatch: pytest.Mon
     assert taken[1] < 2.5 * taken[0]
 
 
-def test_a_form_without_its_end_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each MAP looked for a USING up to the end: a megabyte of them would take hours."""
-    looks = 0
-
-    def counted(statement: respelling._Statement, place: int) -> str:
-        nonlocal looks
-        looks += 1
-        return word(statement, place)
-
-    word = respelling._Statement.word
-    monkeypatch.setattr(respelling._Statement, "word", counted)
-    taken = []
-    for maps in (100, 200):
-        looks = 0
-        respelling.respelled(tokenize("map " * maps + "using", "hive"), "hive")
-        taken.append(looks)
-    assert taken[1] < 2.5 * taken[0]
-
-
 @pytest.mark.parametrize(
     ("text", "read"),
     [

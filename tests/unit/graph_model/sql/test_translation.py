@@ -302,12 +302,6 @@ def test_a_loop_may_be_cut_off_anywhere(text: str) -> None:
         translate(" ".join(words[:end]), "oracle")
 
 
-@pytest.mark.parametrize("text", ["( := (select a)", "set () = ()", "set @ = @", "set (a) = (b"])
-@pytest.mark.parametrize("dialect", FIVE)
-def test_an_assignment_may_be_cut_off_anywhere(dialect: str, text: str) -> None:
-    assert set(codes(translate(f"{text}; select a from t", dialect))) <= {UNREADABLE, UNSUPPORTED}
-
-
 @pytest.mark.parametrize("pipe", ["set a = a + 1", "select * replace (a + 1 as a)", "select a"])
 def test_pipes_that_select_have_a_bound(pipe: str) -> None:
     """The parser copies all that is before each: a thousand would take an hour."""
