@@ -383,7 +383,8 @@ def _tells_an_error(text: str) -> bool:
 
 
 def _fields(text: str) -> Iterator[tuple[str, Any]]:
-    """Those of a JSON object, which may break off: then the last value is the text of what is left.
+    """Those of a JSON object, which may break off: then the last value is the text of what is left,
+    or None where that is a beginning of null or false.
 
     {"id": 7, "errorMessage": "time => ("id", 7), ("errorMessage", '"time')
     """
@@ -393,6 +394,8 @@ def _fields(text: str) -> Iterator[tuple[str, Any]]:
             value, place = decoder.raw_decode(text, field.end())
         except (ValueError, RecursionError):
             value, place = text[field.end() :], len(text)
+            if "null".startswith(value) or "false".startswith(value):
+                value = None
         yield field[1], value
 
 

@@ -647,7 +647,8 @@ def test_an_answer_that_is_no_backends_leaves_the_document_waiting(
 
 
 @pytest.mark.parametrize(
-    "body", [b"{\x00]", b'{"errors": [], "error": null}', b'{"a": [', b"[" * 1_500]
+    "body",
+    [b"{\x00]", b'{"errors": [], "error": null}', b'{"error": nul', b'{"a": [', b"[" * 1_500],
 )
 def test_garbage_after_a_status_that_takes_the_document_changes_nothing(
     estate: Estate, body: bytes
