@@ -52,8 +52,11 @@ _MOST_SECRET: Final = 65_536
 _MOST_READ: Final = 2_000
 """Bytes of an answer; a longer one costs its connection."""
 _ERRORS: Final = ("error", "errors", "errorMessage")
-_FIELD: Final = re.compile(r'[\s,{]*"([^"\\]*)"\s*:\s*')
-"""A field's name, of an object or behind the field before."""
+_FIELD: Final = re.compile(
+    r'[\s,]*("(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")\s*:\s*'
+)
+"""A field's name, the first of an object or behind the field before."""
+_TELLING: Final = re.compile(r'"|[\[{]\s*[^\s\]}]')
 _PAGE: Final = ("<!doctype html", "<html")
 """How a sign-in page, a proxy or a web page begins, which have kept nothing."""
 _USER_INFO: Final = re.compile(r"//[^/\s@]*@")
@@ -384,19 +387,27 @@ def _tells_an_error(text: str) -> bool:
 
 def _fields(text: str) -> Iterator[tuple[str, Any]]:
     """Those of a JSON object, which may break off: then the last value is the text of what is left,
-    or None where that is a beginning of null or false.
+    where it begins as a text or as a list or object with something in it.
 
     {"id": 7, "errorMessage": "time => ("id", 7), ("errorMessage", '"time')
     """
-    decoder, place = json.JSONDecoder(), 0
-    while text.startswith("{") and (field := _FIELD.match(text, place)):
-        try:
-            value, place = decoder.raw_decode(text, field.end())
-        except (ValueError, RecursionError):
-            value, place = text[field.end() :], len(text)
-            if "null".startswith(value) or "false".startswith(value):
-                value = None
-        yield field[1], value
+    place = 1 if text.startswith("{") else len(text)
+    while field := _FIELD.match(text, place):
+        value, end = _read_value(text, field.end())
+        if end is None:
+            rest = text[field.end() :]
+            yield json.loads(field[1]), rest if _TELLING.match(rest) else None
+            return
+        yield json.loads(field[1]), value
+        place = end
+
+
+def _read_value(text: str, place: int) -> tuple[Any, int | None]:
+    """A JSON value and where it ends; None where it breaks off or is none."""
+    try:
+        return json.JSONDecoder().raw_decode(text, place)
+    except (ValueError, RecursionError):
+        return None, None
 
 
 def _beginning(answer: requests.Response) -> str:

@@ -767,8 +767,9 @@ def _translate_dataset(
     use = names.use(*event.dataset.key)
     renamed = not statement.explicit and _rename_of(event.dataset, names) is not None
     columns = value_of(event.dataset.facets, "columnLineage", ColumnLineage)
-    flows = columns is not None and bool(columns.fields or columns.dataset)
-    if statement.explicit or renamed or flows:  # a rename moves data, as that of a run does
+    if (
+        statement.explicit or renamed or _has_sources(columns)
+    ):  # a rename moves data, as that of a run does
         job = own_job(subject.rules.declared_namespace, use.dataset.uri, subject.rules)
         plans = plans_of(_stated(statement, job, "", subject, declared=not renamed))
         base = _execution(subject, run_key=subject.key)
@@ -783,6 +784,12 @@ def _translate_dataset(
         described = _without_schema(dataset) if statement.without_columns else dataset
         _add_described_dataset(collector, subject, described, use, names)
     return SubjectTranslation(plans, collector.facts())
+
+
+def _has_sources(columns: ColumnLineage | None) -> bool:
+    return columns is not None and bool(
+        columns.dataset or any(sources for _, sources in columns.fields)
+    )
 
 
 def _without_schema(dataset: Dataset) -> Dataset:

@@ -212,7 +212,8 @@ def test_column_lineage_that_a_dataset_tells_without_a_job_is_declared(
     inputs = [field("orders", "k", "DIRECT", "IDENTITY")]
     told = table("report", "k", columnLineage={"fields": {"k": {"inputFields": inputs}}})
     silent = table("other", "k", columnLineage={"fields": {}})
-    for number, dataset in enumerate((told, silent)):
+    sourceless = table("third", "k", columnLineage={"fields": {"k": {"inputFields": []}}})
+    for number, dataset in enumerate((told, silent, sourceless)):
         take(headwater, {"eventTime": f"2026-03-01T08:00:0{number}Z", "dataset": dataset})
     (job,) = get(client, "/graph/jobs")["items"]
     assert (job["namespace"], job["name"]) == ("(declared)", f"{LAKE}/report")

@@ -622,6 +622,7 @@ def replying(reply: bytes | None) -> Iterator[tuple[str, list[bytes]]]:
         (b"HTTP/1.1 200 OK\r\n\r\n\n<!DOCTYPE html><title>Sign in</title>", "a page of HTML"),
         (b'HTTP/1.1 200 OK\r\n\r\n{"errorMessage": "timed out"}', "an error in a 200: {"),
         (b'HTTP/1.1 201 Created\r\n\r\n {"errors": [{"message": "no"}]}', "an error in a 201: {"),
+        (b'HTTP/1.1 200 OK\r\n\r\n{"a\\"b": 1, "\\u0065rror": "no"}', "an error in a 200: {"),
         (
             b'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"errorMessage": "timed o',
             "an error in a 200: {",
@@ -648,7 +649,14 @@ def test_an_answer_that_is_no_backends_leaves_the_document_waiting(
 
 @pytest.mark.parametrize(
     "body",
-    [b"{\x00]", b'{"errors": [], "error": null}', b'{"error": nul', b'{"a": [', b"[" * 1_500],
+    [
+        b"{\x00]",
+        b'{"errors": [], "error": null}',
+        b'{"error": nul',
+        b'{"errors": [',
+        b'{"a": [',
+        b"[" * 1_500,
+    ],
 )
 def test_garbage_after_a_status_that_takes_the_document_changes_nothing(
     estate: Estate, body: bytes
