@@ -17,6 +17,7 @@ from graph_model.facts import (
     ApplicationRow,
     ExecutionRow,
     HostlessNameRow,
+    LogicalPlanRow,
     NameRow,
     PartitionRow,
     ReadVersionRow,
@@ -415,6 +416,38 @@ def test_failed_attempts_have_companions_of_their_own(catalogue: Catalogue) -> N
         "client",
     }
     assert catalogue.companions_of_target("ds-1") == ()
+
+
+def a_plan_of(job: str) -> LogicalPlanRow:
+    return LogicalPlanRow(f"lp-{job}", job, "f", "ds-1", "append", "[]", "[]")
+
+
+def an_attempt(job: str, at: int, state: str = "failed", **values: Any) -> ExecutionRow:
+    plan = f"lp-{job}"
+    return an_execution(f"{job}-{at}", job=job, logical_plan=plan, at=at, state=state, **values)
+
+
+def test_every_job_that_tried_is_found_however_often_another_one_fails(
+    catalogue: Catalogue,
+) -> None:
+    jobs = ("often", "once", "aborted", "well", "elsewhere", "reader", "later")
+    catalogue.record(
+        [
+            *map(a_plan_of, jobs),
+            *(an_attempt("often", at) for at in range(1_000, 1_150)),
+            *(an_attempt("often", at, "aborted") for at in range(2_000, 2_150)),
+            an_attempt("once", 10),
+            an_attempt("aborted", 10, "aborted"),
+            an_attempt("well", 10, "completed"),
+            an_attempt("elsewhere", 10, target="ds-2"),
+            an_attempt("reader", 10, kind="read"),
+            an_attempt("later", 9_000),
+        ]
+    )
+    assert catalogue.jobs_that_tried("ds-1", None) == {"often", "once", "aborted", "later"}
+    assert catalogue.jobs_that_tried("ds-1", 5_000) == {"often", "once", "aborted"}
+    assert catalogue.jobs_that_tried("ds-1", 500) == {"once", "aborted"}
+    assert catalogue.jobs_that_tried("unknown", None) == set()
 
 
 # --- applications --------------------------------------------------------------------------------
