@@ -81,11 +81,13 @@ class Catalogue(
     Each method is found in the class of its kind of question, beside its SQL; ``events``, ``runs``,
     ``facets`` and ``elements`` are parts with names of their own. Several threads may share one.
     Every method may raise Unavailable; the constructor raises ConfigurationError for a database
-    that it cannot use.
+    that it cannot use. It empties tables of an older version; with ``untouched`` it changes
+    nothing, and only ``origin`` is sure to be answered.
     """
 
-    def __init__(self, engine: Engine) -> None:
-        prepare(engine, "catalogue", VERSION, metadata, empty_older=True)
+    def __init__(self, engine: Engine, *, untouched: bool = False) -> None:
+        if not untouched:
+            prepare(engine, "catalogue", VERSION, metadata, empty_older=True)
         super().__init__(engine)
 
     @property
@@ -371,10 +373,11 @@ class Generations:
 
     def _open(self, number: int) -> Catalogue:
         """Its file is closed when the last answer that reads it is gone: the disk has the room of a
-        removed file again only then.
+        removed file again only then. One of another journal stays as it is, for ``find_foreign``.
         """
+        is_foreign = self._is_foreign(number, unreadable=False)
         engine = self._engine(number)
-        catalogue = Catalogue(engine)
+        catalogue = Catalogue(engine, untouched=is_foreign)
         if self._database.dialect.name == "sqlite":  # elsewhere its connections are the journal's
             weakref.finalize(catalogue, engine.dispose).atexit = False
         return catalogue

@@ -9,7 +9,9 @@ from __future__ import annotations
 import logging
 import random
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +23,7 @@ from api.settings import read_settings
 from graph_model.errors import ConfigurationError, JournalUnavailable, Unavailable
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import Generations
+from graph_model.stores.catalogue.tables import VERSION
 from graph_model.stores.documents import DocumentState, Receipt, Submission
 from graph_model.stores.journal import Journal
 from tests.memory_graph import MemoryGraph
@@ -153,6 +156,20 @@ def another_journal(data: Path) -> None:
         shutil.copy(file, data / file.name)
 
 
+def former_version(data: Path) -> None:
+    """As the Headwater before this one left its catalogue."""
+    with closing(sqlite3.connect(data / CATALOGUE)) as catalogue, catalogue:
+        changed = catalogue.execute(
+            "UPDATE headwater_schema SET version = ? WHERE component = 'catalogue'", (VERSION - 1,)
+        )
+        assert changed.rowcount == 1
+
+
+def another_journal_at_an_upgrade(data: Path) -> None:
+    another_journal(data)
+    former_version(data)
+
+
 def check_whole(data: Path, kept: MemoryGraph | None, said: str, *expected: int) -> None:
     """The next start says why, is not ready until everything is there, and stays well after it."""
     house = House(data, kept)
@@ -198,6 +215,14 @@ def test_a_catalogue_that_is_not_the_journals_is_made_anew(
     assert aside == ([] if said == "missing or empty" else ["catalogue-0_set_aside.db"])
     doctor = {one.name: one for one in _stores(read_settings({"HEADWATER_DATA": str(folder)}))}
     assert doctor["catalogue"].right
+
+
+def test_a_catalogue_of_a_former_version_is_emptied_and_made_anew(
+    folder: Path, kept: MemoryGraph | None
+) -> None:
+    former_version(folder)
+    check_whole(folder, kept, "missing or empty", 1, 2)
+    assert not list(folder.glob("*_set_aside.db"))
 
 
 def copy_of(data: Path, *patterns: str) -> dict[str, bytes]:
@@ -256,8 +281,19 @@ def lose_journal_and_damage_catalogue(data: Path) -> None:
     no_database(data)
 
 
+def lose_journal_at_an_upgrade(data: Path) -> None:
+    lose_journal(data)
+    former_version(data)
+
+
 @pytest.mark.parametrize(
-    "harm", [lose_journal, lose_journal_after_a_rebuild, lose_journal_and_damage_catalogue]
+    "harm",
+    [
+        lose_journal,
+        lose_journal_after_a_rebuild,
+        lose_journal_and_damage_catalogue,
+        lose_journal_at_an_upgrade,
+    ],
 )
 def test_an_empty_journal_beside_the_catalogue_of_another_is_not_ready_and_takes_nothing(
     folder: Path, kept: MemoryGraph | None, harm: Callable[[Path], None]
@@ -279,7 +315,13 @@ def test_an_empty_journal_beside_the_catalogue_of_another_is_not_ready_and_takes
 
 
 @pytest.mark.parametrize(
-    "swap", [another_catalogue, another_catalogue_of_another_number, another_journal]
+    "swap",
+    [
+        another_catalogue,
+        another_catalogue_of_another_number,
+        another_journal,
+        another_journal_at_an_upgrade,
+    ],
 )
 def test_a_journal_beside_the_catalogue_of_another_is_not_ready_and_takes_nothing(
     folder: Path, kept: MemoryGraph | None, swap: Callable[[Path], None]
