@@ -63,5 +63,35 @@ def test_a_statement_does_what_was_worked_out_by_hand(case: dict[str, Any]) -> N
     }
 
 
+@pytest.mark.parametrize(
+    ("text", "dialect", "gaps"),
+    [
+        ("SET @x = (", "tsql", set()),
+        ("SET @x = (", "mysql", set()),
+        ("SET v = (", "snowflake", set()),
+        ("EXEC p; SET @x = (", "tsql", {"called-procedure"}),
+    ],
+)
+def test_a_value_that_ends_too_early_hides_no_gap_before_it(
+    text: str, dialect: str, gaps: set[str]
+) -> None:
+    assert described(translate(text, dialect))["gaps"] - {"unreadable"} == gaps
+
+
+def test_a_beginning_of_a_statement_raises_nothing() -> None:
+    """Cut behind its first bracket; each second one at an eighth that moves, too."""
+    raised = {}
+    for number, parameters in enumerate(cases()):
+        (case,) = parameters.values
+        text, dialect = case["sql"], case["dialect"]
+        eighths = [(number // 2 % 7 + 1) * len(text) // 8] if number % 2 else []
+        for end in (text.find("(") + 1, *eighths):
+            try:
+                translate(text[:end], dialect, schemas=case["schemas"])
+            except Exception as error:
+                raised[f"{dialect}: {text[:end]}"] = repr(error)
+    assert raised == {}
+
+
 def test_the_expectations_are_many() -> None:
     assert len(list(cases())) >= 120

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from sqlglot import Token, exp
 from sqlglot.errors import ParseError
@@ -9,6 +11,7 @@ from sqlglot.errors import ParseError
 from graph_model.sql import respelling
 from graph_model.sql.parsing import parse, parse_tokens
 from graph_model.sql.tokens import normal_text, tokenize
+from tests.work import grows_too_fast
 
 
 @pytest.mark.parametrize(
@@ -84,6 +87,34 @@ def test_brackets_of_identifiers_are_matched_in_one_pass(monkeypatch: pytest.Mon
             parse_tokens(tokenize(text, "snowflake"), text, "snowflake")
         taken.append(looks)
     assert taken[1] < 2.5 * taken[0]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "begin"),
+    [
+        ("databricks", "CREATE TABLE "),
+        ("databricks", "CREATE TABLE t DEEP CLONE "),
+        ("mysql", "SELECT a INTO "),
+        ("mysql", "LOAD DATA INFILE 'x' INTO TABLE "),
+        ("postgres", "SELECT "),
+        ("snowflake", "SET v = "),
+        *(
+            ("tsql", begin)
+            for begin in (
+                "", "SET @x = ", "SELECT a INTO ", "INSERT INTO t OUTPUT a INTO ", "DELETE ",
+                "UPDATE t SET ", "ALTER TABLE ", "BULK INSERT ",
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_twice_the_names_are_about_twice_the_work_of_respelling(dialect: str, begin: str) -> None:
+    for unit in ("a-", "a.", "@ ", "# "):
+
+        def call(size: int, unit: str = unit) -> Callable[[], object]:
+            tokens = tokenize(begin + unit * size, dialect)
+            return lambda: respelling.respelled(tokens, dialect)
+
+        assert not grows_too_fast(call, 100, 2.5), unit
 
 
 @pytest.mark.parametrize(
