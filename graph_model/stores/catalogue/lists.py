@@ -287,7 +287,7 @@ class CatalogueLists(CatalogueReader):
         time. ``query``: each of its words is in the error, the job's name or the application id, in
         any case, or is the id of a run or plan; it looks at the executions after ``since``. Without
         ``by_job_name`` at least one word is not in the job's name alone. ``now``: as in
-        ``last_states``. A run that failed as one of its listed parts did is listed by that alone.
+        ``last_states``. A run that failed with its last part is listed by that alone.
         """
         columns = executions.c
         time = now if at is None else at
@@ -380,19 +380,28 @@ def _recent(
 def _is_told_by_a_part(
     whole: Any, listed: Callable[[Any], Sequence[sa.ColumnElement[bool]]]
 ) -> sa.ColumnElement[bool]:
-    """The condition that an execution without tables failed or was aborted as an execution with
-    tables did that is listed under the same run: an application with its command, a task with its
-    query.
+    """The condition that an execution without tables failed or was aborted with an execution with
+    tables that is listed under the same run: an application with its command, a task with its
+    query. That is the last one before its end, and the two do not tell different errors.
     """
-    part = executions.alias("part_of_it")
+    part, later = executions.alias("part_of_it"), executions.alias("later_part")
+    of_run = _of_run(later.c, whole, run_of(whole))
+    between = (later.c.at > part.c.at, later.c.at <= whole.at, _has_tables(later.c))
+    followed = sa.select(later.c.id).where(*of_run, *between).correlate(executions, part)
     told = sa.select(part.c.id).where(
         *_of_run(part.c, whole, run_of(whole)),
         part.c.state == whole.state,
-        sa.or_(part.c.target != "", part.c.reads != ""),
+        sa.or_(whole.error.is_(None), whole.error == part.c.error),
+        _has_tables(part.c),
         *listed(part.c),
+        sa.not_(followed.exists()),
     )
-    alone = sa.and_(whole.target == "", whole.reads == "", whole.state.in_(_UNSUCCESSFUL))
+    alone = sa.and_(sa.not_(_has_tables(whole)), whole.state.in_(_UNSUCCESSFUL))
     return sa.and_(alone, told.correlate(executions).exists())
+
+
+def _has_tables(of: Any) -> sa.ColumnElement[bool]:
+    return sa.or_(of.target != "", of.reads != "")
 
 
 def _each_word(

@@ -580,6 +580,39 @@ def test_a_command_and_its_application_failed_once(
     assert before["total"] == 1
 
 
+def failing(message: str) -> Json:
+    return {"errorMessage": {"message": message}}
+
+
+@pytest.mark.parametrize("named", [details(), {}], ids=["named by its commands", "unnamed"])
+@pytest.mark.parametrize(
+    ("between", "error"),
+    [([], failing("driver lost")), ([command("COMPLETE", 2, "q2")], {})],
+    ids=["another error", "a command completed in between"],
+)
+def test_an_application_that_failed_after_a_failure_that_it_survived_is_listed(
+    between: list[Json], error: Json, named: Json
+) -> None:
+    caught = command("FAIL", 1, **failing("disk full"), **named)
+    told = [BEGUN, caught, *between, application("FAIL", 3, **error)]
+    client = client_of(asked_of(map(lineage_event, told)), NOW)
+    failed = get(client, "/graph/runs", state="failed")
+    assert failed["total"] == 2
+    assert [item["at"] for item in failed["items"]] == [
+        "2026-03-01T10:00:03.000Z",
+        "2026-03-01T10:00:01.000Z",
+    ]
+
+
+def test_an_application_that_names_the_error_of_its_last_command_failed_once() -> None:
+    first = command("FAIL", 1, **failing("disk full"))
+    last = command("FAIL", 2, "q2", **failing("no space"))
+    told = [BEGUN, first, last, application("FAIL", 3, **failing("no space"))]
+    client = client_of(asked_of(map(lineage_event, told)), NOW)
+    failed = get(client, "/graph/runs", state="failed")
+    assert [item["error"] for item in failed["items"]] == ["no space", "disk full"]
+
+
 def test_an_application_that_failed_alone_or_behind_a_completed_command_is_listed() -> None:
     for commands in ([], [command("COMPLETE", 1, **details())]):
         told = [BEGUN, *commands, application("FAIL", 3)]
