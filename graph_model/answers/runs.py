@@ -289,7 +289,9 @@ class RunTrees:
         if row is None:
             return self._unknown(run, now if asked is None else asked)
         if row.part and row.parent_run and identity.kind_of(run) == labels.RUN:
-            return self.tree(row.parent_run, asked, now)  # whose own events never came
+            part, row = row, self._whole_of(row)
+            if row is None:  # its own events never came
+                return self._unknown(part.parent_run, now if asked is None else asked, part)
         if asked is not None and row.started_at > asked:
             raise NotFound("run", run)
         at = max(now, row.last_at) if asked is None else asked
@@ -365,20 +367,29 @@ class RunTrees:
         latest = _newest_of_subjects(rows)
         return max(latest, key=lambda row: (row.last_at, row.id), default=None)
 
-    def _unknown(self, run_id: str, at: int) -> RunTree:
-        """A run that other runs name as their parent."""
-        named = self._catalogue.runs.below((run_id,), None, 1).rows
-        if not named or named[0].started_at > at:
+    def _whole_of(self, part: RunRow) -> RunRow | None:
+        """The run that a part names as its parent, if it is under the same vertex: other runs may
+        have its id, and a part may name the vertex itself.
+        """
+        parents = self._catalogue.runs.called((part.parent_run,), part.scope)
+        return newest(row for row in parents if row.run == part.run).get(part.parent_run)
+
+    def _unknown(self, run_id: str, at: int, part: RunRow | None = None) -> RunTree:
+        """A run that other runs name as their parent; with ``part`` that one of the parts under
+        its vertex.
+        """
+        named = part or next(iter(self._catalogue.runs.below((run_id,), None, 1).rows), None)
+        if named is None or named.started_at > at:
             raise NotFound("run", run_id)
-        self._sources = open_plan(self._sources, {named[0].parent_job}, run_id, "run")
-        below, partial = self._visible_below([run_id], named[0].scope, at)
+        self._sources = open_plan(self._sources, {named.parent_job}, run_id, "run")
+        below, partial = self._visible_below([run_id], named.scope, at)
         heard = self._heard(below.values(), at)
         children = [
             build_tree(row, below.values(), (), at, heard)
             for row in below.values()
-            if row.parent_run == run_id
+            if row.parent_run == run_id and _is_below(row, part)
         ]
-        node = unknown_node(run_id, named[0].parent_job, children)
+        node = unknown_node(run_id, named.parent_job, children)
         briefs = self._known(list(below.values()), node)
         return RunTree(briefs.branch(node), None, None, (), (), {}, (), partial)
 
@@ -491,6 +502,11 @@ def _of_run(
 def _newest_of_subjects(rows: Sequence[RunRow]) -> Iterable[RunRow]:
     """One row for each subject: other scopes may have runs with the same id."""
     return newest(rows, key=lambda row: row.subject).values()
+
+
+def _is_below(row: RunRow, part: RunRow | None) -> bool:
+    """Whether a run with the same parent as a part is not a part of another run of that id."""
+    return part is None or not row.part or row.run == part.run
 
 
 def _called(run_id: str, briefs: Sequence[RunBrief]) -> RunBrief | None:

@@ -648,3 +648,33 @@ def test_an_application_that_was_heard_later_was_running_in_between() -> None:
         (listed,) = get(client, f"/graph/jobs/{job['id']}/runs", at=at)["items"]
         run = get(client, f"/graph/runs/{APPLICATION_RUN}", at=at)
         assert {job["lastRun"]["state"], listed["state"], run["state"]} == {state}
+
+
+def test_a_command_that_names_the_vertex_of_its_application_as_its_parent() -> None:
+    told = command("COMPLETE", 1, **details())
+    first = client_of(asked_of([lineage_event(told)]), NOW)
+    ((run,),) = runs_of(first).values()
+    again = command("COMPLETE", 2, "q2", run["id"], **details())
+    client = client_of(asked_of([lineage_event(again)]), NOW)
+    tree = get(client, f"/graph/runs/{run['id']}")
+    assert (tree["runId"], tree["known"], tree["state"]) == (run["id"], False, "completed")
+    assert [child["runId"] for child in tree["children"]] == ["q2"]
+
+
+def test_applications_whose_commands_name_one_parent_have_trees_of_their_own() -> None:
+    """Its id is no UUID: only the first application sent events of its own."""
+    told = [
+        application("START", 0, "1", **details("app-A")),
+        command("FAIL", 1, "q1", "1", **details("app-A")),
+        application("FAIL", 2, "1", **details("app-A")),
+        command("COMPLETE", 3, "q2", "1", **details("app-B")),
+    ]
+    client = client_of(asked_of(map(lineage_event, told)), NOW)
+    listed = {run["applicationId"]: run for run in runs_of(client)["demo"]}
+    trees = {app: get(client, f"/graph/runs/{run['id']}") for app, run in listed.items()}
+    assert {app: run["state"] for app, run in listed.items()} == {
+        app: tree["state"] for app, tree in trees.items()
+    }
+    assert [tree["known"] for tree in (trees["app-A"], trees["app-B"])] == [True, False]
+    children = [child["runId"] for child in trees["app-B"]["children"]]
+    assert (trees["app-B"]["run"], children) == (listed["app-B"]["id"], ["q2"])
