@@ -410,6 +410,7 @@ def _without_port(host: str) -> str:
 #     s3://wh/db/t.snapshots                            =>  is about s3://wh/db/t
 #     spark_catalog/db.t.snapshots                      =>  is about spark_catalog/db.t
 #     jdbc:trino://h/ice:db.t$snapshots (Athena, Paimon)  =>  is about jdbc:trino://h/ice:db.t
+#     s3://wh/db/t, read under the name db.t$options    =>  s3://wh/db/t$options, about s3://wh/db/t
 #     s3://wh/db/t#snapshots (a path that Spark loads)  =>  is about s3://wh/db/t
 #
 # Engines give such a table the place of its table, so that ``SELECT operation FROM db.t.snapshots``
@@ -427,10 +428,11 @@ def metadata_table(
 
     A table that is called ``files`` itself lies in a place of that name.
     """
-    word = _word(name, rules) or _behind_a_sign(name, rules)[1:]
+    word = _word(name, rules) or fold(_behind_a_sign(name, rules)[1:])
     if not word or place.kind != "file" or fold(place.name) == word or table_of(place, rules):
         return place
-    return normalise(f"{place.uri}.{word}", place.scope, rules)[0]
+    sign = "." if word in rules.metadata_tables else "$"
+    return normalise(f"{place.uri}{sign}{word}", place.scope, rules)[0]
 
 
 def table_of(dataset: DatasetName, rules: Rules) -> DatasetName | None:
@@ -459,13 +461,19 @@ def tables_of(
 
 
 def _behind_a_sign(dataset: DatasetName, rules: Rules) -> str:
-    """``$snapshots`` of a table's name, ``#snapshots`` of its path; "" for any other dataset."""
+    """``$snapshots`` of a table's name, ``#snapshots`` or ``$options`` of its path; else ""."""
     is_path = dataset.kind == "file"
     if not (is_path or dataset.kind == "name" or dataset.uri.startswith(rules.dollar_databases)):
         return ""
-    table, sign, word = dataset.uri.rpartition("#" if is_path else "$")
-    known = rules.metadata_tables if is_path else (*rules.metadata_tables, *rules.dollar_tables)
-    is_word = table and not table.endswith(("/", ".", ":")) and fold(word) in known
+    if is_path and (behind := _behind(dataset.uri, "#", rules.metadata_tables)):
+        return behind
+    dotted = () if is_path else rules.metadata_tables
+    return _behind(dataset.uri, "$", (*dotted, *rules.dollar_tables))
+
+
+def _behind(uri: str, sign: str, words: tuple[str, ...]) -> str:
+    table, _, word = uri.rpartition(sign)
+    is_word = table and not table.endswith(("/", ".", ":")) and fold(word) in words
     return sign + word if is_word else ""
 
 

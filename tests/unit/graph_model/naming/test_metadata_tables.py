@@ -57,7 +57,10 @@ def test_another_name_reads_the_place_itself(place: str, name: str) -> None:
         ("jdbc:oracle:thin:@//h:1521/x:hr.t$history", None),
         ("spark_catalog/db.t$audit_log", None),
         ("spark_catalog/db.$files", None),
+        ("s3://wh/db/t$options", "s3://wh/db/t"),
         ("s3://wh/db/t#properties", None),
+        ("s3://wh/db/t$files", None),
+        ("s3://wh/db/application.properties", None),
         ("s3://wh/db/#files", None),
         ("unitycatalog://h/main.hr.files", None),
         ("spark_catalog/db.files", None),
@@ -75,3 +78,15 @@ def test_the_table_behind_follows_from_the_uri(uri: str, table: str | None) -> N
 def test_behind_a_dollar_it_is_the_same_table_about_the_place(name: str) -> None:
     (place,), (called,) = normalise("s3://wh/db/t", ""), normalise(name, "")
     assert metadata_table(place, called).uri == "s3://wh/db/t.snapshots"
+
+
+@pytest.mark.parametrize("word", DEFAULT_RULES.dollar_tables)
+@pytest.mark.parametrize("catalog", ["spark_catalog", "hive://h"])
+def test_behind_a_dollar_a_table_that_no_dot_names_keeps_its_dollar(
+    catalog: str, word: str
+) -> None:
+    (place,), (called,) = normalise("s3://wh/db/t", ""), normalise(f"{catalog}/db.t${word}", "")
+    found = metadata_table(place, called)
+    assert (found.uri, found.name) == (f"s3://wh/db/t${word}", f"t${word}")
+    assert metadata_table(found, called) == found
+    assert tables_of([found]) == (place,)
