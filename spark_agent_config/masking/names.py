@@ -223,7 +223,8 @@ def with_random(key: str) -> OfRandom:
         return OfRandom(secret=True, digest=True)
     thing = squashed.removesuffix("key")
     is_key = thing not in ("", squashed) and not thing.endswith(_KEYS_OF_THINGS)
-    return OfRandom(secret=is_key, digest=is_key and thing.endswith(_KEYS_OF_SECURITY))
+    is_safe = thing.endswith((*RANDOM_ENDINGS, *_KEYS_OF_SECURITY))
+    return OfRandom(secret=is_key, digest=is_key and is_safe)
 
 
 def is_pin(key: str, value: str) -> bool:

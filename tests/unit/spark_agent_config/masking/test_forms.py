@@ -118,6 +118,12 @@ def test_structures_without_a_secret_are_kept(document: object) -> None:
     assert mask_secrets(document) is document  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("key", ["session_key", "sessionIdKey", "salt_session_key", "sess_id_key"])
+@pytest.mark.parametrize("digest", [DIGEST, "da39a3ee5e6b4b0d3255bfef95601890afd80709"])
+def test_a_digest_is_the_secret_of_a_sessions_key(key: str, digest: str) -> None:
+    assert mask_secrets({key: digest}) == {key: "*****"}
+
+
 def test_masked_keys_stay_apart() -> None:
     given = {"https://a:x@h": 1, "https://b:y@h": 2}
     assert mask_secrets(given) == {"https://*****@h": 1, "https://*****@h 2": 2}
@@ -204,6 +210,9 @@ def test_a_secret_is_masked_wherever_it_stands_in_its_text(form: str) -> None:
     [
         ('db = "//Rm8x!kq2Lw"  # the password', "//Rm8x!kq2Lw"),
         ("ACL SETUSER etl on >abc", "abc"),
+        (f"session_key={DIGEST}", DIGEST),
+        (f"SET session_key = '{DIGEST}'", DIGEST),
+        (f"salt_session_key: {DIGEST}", DIGEST),
         ('var secret = Encoding.UTF8.GetBytes("jtlolmbhgqwmfx");', "jtlolmbhgqwmfx"),
         ('api_key = base64.b64decode("jtlolmbhgqwmfx")', "jtlolmbhgqwmfx"),
         ("-u bob -p Castle-rocket-668", "Castle-rocket-668"),
@@ -220,7 +229,7 @@ def test_a_secret_is_masked_where_its_place_shows_it(text: str, secret: str) -> 
 @pytest.mark.parametrize("text", [
     "password.encoder = bcrypt", "pass_rate = 0.93", 'password = env.str("DB_PASSWORD")',
     "db = url // the password", "user age >512", "-u bob -p 8080", "-u bob -p ./out",
-    "token = bytes(header)",
+    "token = bytes(header)", "customer_key=d41d8cd98f00b204e9800998ecf8427e",
 ])  # fmt: skip
 def test_what_stands_beside_a_secrets_name_is_kept_where_it_is_none(text: str) -> None:
     assert mask_text(text) == text
