@@ -16,6 +16,7 @@ from typing import Final
 
 from spark_agent_config.masking.expressions import calls, may_call
 from spark_agent_config.masking.names import (
+    QUALIFIERS,
     is_key_of_service,
     is_mixed,
     is_name,
@@ -44,6 +45,10 @@ def _statement(pattern: str) -> re.Pattern[str]:
     return re.compile(f"(?i){pattern}")
 
 
+# What leaves a name that of a secret: secret_key, token_v2, passwordBytes, but not token_type.
+_TAIL: Final = (
+    rf"(?:_?(?:access|key|bytes|buffer|buf|salt|{'|'.join(QUALIFIERS)}|v?[0-9]{{1,4}})){{0,3}}"
+)
 # A word that each text has, and the pattern: the value is in one of three groups.
 _FORMS: Final = (
     ("using", r"\bconnect to WORD user WORD using VALUE"),
@@ -207,13 +212,6 @@ _FORMS: Final = (
         for command in ("login", "auth", "activate")
     ),
     ("createcredential", r"-createCredential(?: WORD){2} VALUE"),
-    *(
-        (
-            word,
-            rf"(?m){user} WORD\x20[^\n]{{0,64}}?(?<=\x20)>(?P<bare>[^\s=>]\S{{{shortest},255}})",
-        )
-        for word, user, shortest in (("setuser", r"\bacl setuser", 0), ("user ", "^user", 3))
-    ),
     ("ftp", r"\bftp\b[^\n]{0,128}\n(?:~open WORD~\n)?~user \S{1,64}\x20{1,4}BARE"),
     ("userid", r"\buserid~=~[\"']?[\w$#.]{1,64}/(?P<bare>[^\s\"'/@]{1,256})"),
     (
@@ -258,8 +256,8 @@ _FORMS: Final = (
     *(
         (
             f"{call}(",
-            r"(?:secret|passw\w{0,8}|passphrase|pwd|token|(?:api|private|signing)_?key)\w{0,32}~:?=~"
-            rf"(?:new )?(?:[\w.]{{1,64}}\.)?{call}\(~QUOTED",
+            rf"(?:secret|passw(?:or[dt]|r?d)|passphrase|pwd|token|(?:api|private|signing)_?key){_TAIL}"
+            rf"~:?=~(?:new )?(?:[\w.]{{1,64}}\.)?{call}\(~QUOTED",
         )
         for call in (
             "bytes", "bytearray", "getbytes", "buffer.from", "b64decode", "fromhex",
@@ -392,6 +390,13 @@ _IDENTIFIED: Final = re.compile(
     r"(?:(?:password|values|hash)\s{1,8})?(?:(?P<quote>[\"'])|(?P<bare>[^\s;,)\"']{1,256}))"
 )
 _OF_USERS: Final = re.compile(r"(?i)\b(?:user|role|grant|link|login|keystore|encryption key)\b")
+# ACL SETUSER u on >x >y   user u on >x1y2 ~* >z1y2
+_USER_OF_REDIS: Final = re.compile(
+    r"(?im)(?:\bacl\s{1,16}setuser|^(?P<line>user)(?=\s{1,16}\S{1,128}[^\n]{0,64}?\x20>))"
+    r"\s{1,16}\S{1,128}(?P<rules>\x20[^\n]{1,512})"
+)
+_PASSWORD_OF_REDIS: Final = re.compile(r"(?<=\x20)>([^\s=>]\S{0,255})")
+_SHORTEST_OF_A_LINE: Final = 4
 _HELD: Final = ("single", "double", "bare")
 
 
@@ -410,7 +415,9 @@ def _shortest(words: set[str]) -> tuple[str, ...]:
 
 
 # The other places of the second table have the name of a secret in them.
-_WORDS: Final = _shortest({"identified", "connect", "denied", *(word for word, _ in _STATEMENTS)})
+_WORDS: Final = _shortest(
+    {"identified", "connect", "denied", "setuser", "user ", *(word for word, _ in _STATEMENTS)}
+)
 
 
 def statements(text: str) -> Iterator[tuple[int, int]]:
@@ -425,6 +432,8 @@ def statements(text: str) -> Iterator[tuple[int, int]]:
         if word in lowered:
             spans = (match.span("bare") for match in pattern.finditer(text))
             yield from (span for span in spans if is_mixed(text[slice(*span)].rstrip(".!")))
+    if ">" in text and "user" in lowered:
+        yield from _users_of_redis(text)
     if "identified" in lowered:
         yield from _identified(text)
     yield from calls(text, lowered)
@@ -434,6 +443,15 @@ def statements(text: str) -> Iterator[tuple[int, int]]:
         yield from _pairs_of_a_row(text)
     if "value" in lowered and ("name" in lowered or "key" in lowered):
         yield from _values_before_names(text)
+
+
+def _users_of_redis(text: str) -> Iterator[tuple[int, int]]:
+    """Every password that a user of Redis is given; on a line of prose a short word is none."""
+    for user in _USER_OF_REDIS.finditer(text):
+        least = _SHORTEST_OF_A_LINE if user["line"] else 1
+        for password in _PASSWORD_OF_REDIS.finditer(text, *user.span("rules")):
+            if len(password[1]) >= least:
+                yield password.span(1)
 
 
 def _identified(text: str) -> Iterator[tuple[int, int]]:

@@ -210,6 +210,14 @@ def test_a_secret_is_masked_wherever_it_stands_in_its_text(form: str) -> None:
     [
         ('db = "//Rm8x!kq2Lw"  # the password', "//Rm8x!kq2Lw"),
         ("ACL SETUSER etl on >abc", "abc"),
+        ("ACL SETUSER alice on >first1 >second2 ~* +@all", "first1"),
+        ("ACL SETUSER alice on >first1 >second2 ~* +@all", "second2"),
+        ("user alice on >first1 ~* +@all >second2 >third3", "third3"),
+        ("user alice on >first1 ~* +@all >second2 >third3", "second2"),
+        ('token_v2 = bytes("jtlolmbhgqwmfx")', "jtlolmbhgqwmfx"),
+        ('dbPasswordOld = bytearray("jtlolmbhgqwmfx")', "jtlolmbhgqwmfx"),
+        ('secret_access_key = bytes("jtlolmbhgqwmfx")', "jtlolmbhgqwmfx"),
+        ('var passwordBytes = Encoding.UTF8.GetBytes("jtlolmbhgqwmfx");', "jtlolmbhgqwmfx"),
         (f"session_key={DIGEST}", DIGEST),
         (f"SET session_key = '{DIGEST}'", DIGEST),
         (f"salt_session_key: {DIGEST}", DIGEST),
@@ -229,7 +237,9 @@ def test_a_secret_is_masked_where_its_place_shows_it(text: str, secret: str) -> 
 @pytest.mark.parametrize("text", [
     "password.encoder = bcrypt", "pass_rate = 0.93", 'password = env.str("DB_PASSWORD")',
     "db = url // the password", "user age >512", "-u bob -p 8080", "-u bob -p ./out",
-    "token = bytes(header)", "customer_key=d41d8cd98f00b204e9800998ecf8427e",
+    "token = bytes(header)", 'token_type = bytes("SELECT")', "passwords = getbytes('col')",
+    "UPDATE t SET token_text = bytes('hello')", 'tokenizer = bytearray("utf8")',
+    "customer_key=d41d8cd98f00b204e9800998ecf8427e",
 ])  # fmt: skip
 def test_what_stands_beside_a_secrets_name_is_kept_where_it_is_none(text: str) -> None:
     assert mask_text(text) == text
