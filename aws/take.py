@@ -13,7 +13,7 @@ from typing import Any, Final
 from api.serving.storage import open_storage
 from aws.invocations import Context, deadline, required, settings_of, uploads_of
 from aws.waking import WakeUps, wake
-from collectors.intake import Intake, JournalIntake
+from collectors.intake import DirectIntake, Intake
 from collectors.rewriting import load_rules
 from collectors.sqs.messages import MessageReader, SetMessageAside, take_batch
 from collectors.sqs.queues import DeadLetters, Queue, message_of, open_client
@@ -62,7 +62,7 @@ def make_take(environment: Mapping[str, str]) -> Take:
     journal = Journal(open_storage(settings, make=True))
     return Take(
         MessageReader(uploads_of(settings), rules, settings.max_body_bytes),
-        lambda principal: JournalIntake(journal, now, ROUTE, principal),
+        lambda principal: DirectIntake(journal, now, ROUTE, principal),
         DeadLetters(Queue(dead, client)),
         Queue(settings.projection_queue, client) if settings.projection_queue else None,
         journal.close,

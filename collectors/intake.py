@@ -38,7 +38,7 @@ class Intake(Protocol):
         """How many distinct documents are in the journal."""
 
 
-class JournalIntake:
+class DirectIntake:
     """Writes into a journal that no server uses; the next server to start projects the documents.
 
     ``clock`` gives epoch milliseconds, for documents without a past time of receipt; ``route`` and

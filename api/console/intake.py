@@ -15,7 +15,7 @@ from api.console.call import Call
 from api.http.bodies import CONTENT_TYPES
 from api.serving.storage import claim, opened_storage
 from api.settings import Settings
-from collectors.intake import Intake, JournalIntake
+from collectors.intake import DirectIntake, Intake
 from graph_model.documents.files import Prepared, Refusal
 from graph_model.errors import (
     ConfigurationError,
@@ -54,7 +54,7 @@ def _claimed_journal(
     clock: Callable[[], int],
     route: str,
     principal: str,
-) -> Iterator[JournalIntake]:
+) -> Iterator[DirectIntake]:
     """The journal of the settings, created if missing. The data folder stays locked meanwhile.
 
     Raises ConfigurationError, naming the server's address, when a server has locked the folder.
@@ -69,7 +69,7 @@ def _claimed_journal(
                 f"{error}; a running Headwater takes it: --url {url}"
             ) from error
         database = stack.enter_context(opened_storage(settings, make=True))
-        yield JournalIntake(Journal(database), clock, route, principal)
+        yield DirectIntake(Journal(database), clock, route, principal)
 
 
 _ANSWER_SECONDS: Final = 60

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from api.console.storage import write_backup
-from collectors.intake import JournalIntake
+from collectors.intake import DirectIntake
 from collectors.sqs.messages import MessageReader, take_batch
 from collectors.sqs.queues import Message
 from graph_model.errors import DiskNearlyFull, HeadwaterError
@@ -156,7 +156,7 @@ def test_a_backup_on_the_same_disk_stops_at_the_reserve_and_leaves_nothing(disk:
 def test_messages_stay_in_the_queue_until_there_is_room(disk: Reserved) -> None:
     """Also at their last delivery: want of room makes no message poison."""
     reader = MessageReader(None, (), LIMIT)
-    intake = JournalIntake(disk.journal, lambda: 1, "sqs", "queue")
+    intake = DirectIntake(disk.journal, lambda: 1, "sqs", "queue")
     aside: list[str] = []
     messages = [
         Message(f"m-{at}", a_message({**RUN_EVENT, "eventTime": f"2026-01-0{at}T00:00:00Z"}).body,

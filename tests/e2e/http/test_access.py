@@ -17,7 +17,7 @@ import pytest
 from api.console.intake import ServerIntake
 from api.http.access import API_KEY_HEADER as READ_HERE
 from api.http.access import FILES, needed_role
-from collectors.intake import JournalIntake
+from collectors.intake import DirectIntake
 from graph_model.documents.files import Piece, prepare
 from graph_model.errors import HeadwaterError
 from graph_model.producers.spline.documents import PLAN_KIND
@@ -373,7 +373,7 @@ def test_the_openapi_document_knows_both_headers_and_the_open_routes(server: Hea
 def test_documents_taken_straight_into_the_journal_have_a_principal_too(
     server: Headwater, principal: str
 ) -> None:
-    taking = JournalIntake(server.journal, lambda: 1, "import", principal)
+    taking = DirectIntake(server.journal, lambda: 1, "import", principal)
     taking.take([prepare(Piece(PLAN_KIND, "1.2", a_plan(), "file:1"))])
     assert [receipt.principal for receipt in server.journal.receipts(1)] == [principal]
 

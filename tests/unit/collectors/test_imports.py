@@ -17,7 +17,7 @@ import pytest
 from api import command_line
 from api.console.intake import ServerIntake
 from api.serving.storage import DATABASE_FILE, claim
-from collectors.intake import JournalIntake, Tally, import_files
+from collectors.intake import DirectIntake, Tally, import_files
 from graph_model.documents.files import Piece, Prepared, Refusal, prepare
 from graph_model.errors import HeadwaterError, InvalidInput, Unavailable
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
@@ -307,7 +307,7 @@ def test_the_intake_of_a_journal_keeps_a_past_time_of_an_export(
         Piece(EVENT_KIND, "1.2", an_event(), "x:2"),
         Piece(EVENT_KIND, "1.2", an_event(durationNs=1), "x:3", received_at=100),
     ]
-    JournalIntake(journal, lambda: 99, "import", "console").take(
+    DirectIntake(journal, lambda: 99, "import", "console").take(
         [prepare(piece) for piece in pieces]
     )
     assert [item.received_at for item in journal.entries().items] == [99, 99, 7]

@@ -14,7 +14,7 @@ from botocore.stub import Stubber
 
 from collectors.harvesting.athena import AthenaHistory
 from collectors.harvesting.rounds import PositionFile, harvest, preview
-from collectors.intake import JournalIntake
+from collectors.intake import DirectIntake
 from graph_model import labels
 from graph_model.documents.files import Piece, classify, prepare
 from graph_model.errors import HeadwaterError, Unavailable
@@ -234,7 +234,7 @@ def test_a_round_goes_on_from_its_position_and_takes_nothing_twice(
     aws: Aws, tmp_path: Path
 ) -> None:
     journal = Journal(open_database(tmp_path / "journal.sqlite"))
-    intake = JournalIntake(journal, lambda: NOON, "harvest", "harvest:athena")
+    intake = DirectIntake(journal, lambda: NOON, "harvest", "harvest:athena")
     positions = PositionFile(None, tmp_path, aws.source)
     aws.lists("q1", "q2")
     aws.has(
